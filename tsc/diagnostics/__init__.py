@@ -1,0 +1,1 @@
+"""Findings, diagnostics, the comments that silence them, and how they are shown."""

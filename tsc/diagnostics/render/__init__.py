@@ -1,0 +1,1 @@
+"""Renderers of diagnostics: one module a format, each with one function `render`."""

@@ -1,0 +1,1 @@
+"""From text to plain data whose every key and value knows its line and column."""
