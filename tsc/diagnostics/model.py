@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One problem, as a rule or a reader reports it: `rule` is a rule's name, `help` says the edit to make."""
+    """One problem as a rule or a reader reports it: `rule` is a rule's name, `help` the edit to make."""
 
     rule: str
     message: str

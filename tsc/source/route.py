@@ -17,6 +17,10 @@ def show_route(route: Route) -> str:
         if isinstance(step, int):
             parts.append(f"[{step}]")
         else:
-            key = step if _BARE.fullmatch(step) else '"' + step.replace("\\", "\\\\").replace('"', '\\"') + '"'
+            key = step if _BARE.fullmatch(step) else _quote(step)
             parts.append(f".{key}" if parts else key)
     return "".join(parts)
+
+
+def _quote(key: str) -> str:
+    return '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
