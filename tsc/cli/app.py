@@ -1,0 +1,88 @@
+"""The commands under one name, and the last line of defence: no input ends in a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from tsc.cli import build, check, emit, explain, graph, inspect, rules, schema, tree
+from tsc.cli.exits import FAULT_OF_TOOL, OutputError, complain
+
+app = typer.Typer(
+    name="tsc",
+    no_args_is_help=True,
+    rich_markup_mode=None,  # help is plain text: routes have brackets that a markup would eat
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (
+    check.check,
+    tree.tree,
+    graph.graph,
+    emit.emit,
+    build.build,
+    inspect.inspect,
+    explain.explain,
+    rules.rules,
+    schema.schema,
+):
+    app.command()(command)
+
+
+def _show_versions(wanted: bool) -> None:
+    if not wanted:
+        return
+    from importlib import metadata
+
+    from tsc.version import VERSION
+
+    typer.echo(f"tsc {VERSION}")
+    for title, distribution in (("nvrtc", "nvidia-cuda-nvrtc"), ("cuda-bindings", "cuda-bindings")):
+        try:
+            typer.echo(f"{title} {metadata.version(distribution)}")
+        except metadata.PackageNotFoundError:
+            typer.echo(f"{title} not installed")
+    raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", "-V", is_eager=True, callback=_show_versions, help="Show the versions of tsc and its compiler."
+        ),
+    ] = False,
+) -> None:
+    """Check GPU task schedules and compile them to cubins.
+
+    Exit codes: 0 all is well, 1 the spec is at fault, 2 the call is, 3 the toolchain is.
+    """
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode still gets every message
+    try:
+        app(prog_name="tsc")
+        code = 0
+    except SystemExit as done:
+        code = done.code if isinstance(done.code, int) else 0
+    except KeyboardInterrupt:
+        code = 130
+    except OutputError as error:
+        code = complain(str(error))
+    except Exception as error:
+        if os.environ.get("TSC_TRACEBACK") == "1":
+            raise
+        complain(
+            f"a fault of tsc itself, not of your call: {type(error).__name__}: {error}; report it with the "
+            "spec and the output of `tsc --version` (TSC_TRACEBACK=1 shows the traceback)"
+        )
+        code = FAULT_OF_TOOL
+    sys.exit(code)

@@ -1,0 +1,57 @@
+"""Arguments and options that several commands share, declared once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+SpecArgument = Annotated[
+    str, typer.Argument(metavar="SPEC", help="A spec, `*.tsc.yaml` or `*.tsc.toml`; `-` reads standard input.")
+]
+Defines = Annotated[
+    list[str] | None,
+    typer.Option("-D", "--define", metavar="NAME=VALUE", help="Set a constant, or make a dim one. Repeatable."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="ROUTE=VALUE",
+        help="Set any value of the spec by its route, as in `resources.ring.stages=4`. Repeatable.",
+    ),
+]
+StdinName = Annotated[
+    str | None, typer.Option("--stdin-filename", metavar="NAME", help="The name that standard input goes by.")
+]
+
+
+class Language(StrEnum):
+    """What a spec is written in, where its name does not say it."""
+
+    YAML = "yaml"
+    TOML = "toml"
+
+
+LanguageOption = Annotated[
+    Language | None, typer.Option("--lang", help="The language of the spec, if its name does not say it.")
+]
+
+
+class TextOrJson(StrEnum):
+    """For people or for programs."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+FormatOption = Annotated[TextOrJson, typer.Option("--format", help="For people or for programs.")]
+OutputOption = Annotated[
+    str, typer.Option("-o", "--output", metavar="FILE", help="Where it goes; `-` is standard output.")
+]
+
+
+def split(values: list[str] | None) -> tuple[str, ...]:
+    """The parts of a repeatable, comma-separated option."""
+    return tuple(part.strip() for value in values or () for part in value.split(",") if part.strip())

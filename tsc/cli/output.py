@@ -1,0 +1,39 @@
+"""How text leaves a command: on standard output, or in a file that is whole or absent."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from tsc.cli.exits import OutputError
+
+
+def to_json(value: object) -> str:
+    """The one form of all JSON that the command prints: indented, in the order given, a line end at the end."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def show(content: str | bytes) -> None:
+    """Write to standard output. A reader that stopped reading is no error: `tsc rules | head` ends quietly."""
+    try:
+        if isinstance(content, str):
+            sys.stdout.write(content)
+        else:
+            sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes once more at exit, and would then complain about the same pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        raise OutputError(f"standard output takes no more: {error.strerror}") from error
+
+
+def deliver(content: str | bytes, target: str) -> None:
+    """Write to the file `target`, whole or not at all, or to standard output where it is `-`."""
+    if target == "-":
+        show(content)
+        return
+    from tsc.toolchain.write import write
+
+    write(target, content)
