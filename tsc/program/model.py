@@ -1,0 +1,387 @@
+"""The resolved program: every fact that a rule, the proof, the generator or a report asks about a kernel.
+
+Plain frozen data. Where a fact could not be derived because the spec is at fault, it is `None` or absent, and a rule
+says why; nothing here raises for a wrong spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Literal
+
+from tsc.expr import Expr, Interval
+from tsc.model import Reference
+from tsc.program.target import Target
+from tsc.program.tree import Block, Node, Step
+from tsc.source.route import Route
+from tsc.spec.document import Spec
+
+
+class Stage(IntEnum):
+    """When the value of a name is known (LANGUAGE section 4); later stages may use earlier ones."""
+
+    BUILD = 0
+    LAUNCH = 1
+    CTA = 2
+    TILE = 3
+    ITERATION = 4
+    VALUE = 5  # tokens and registers: where they are written
+    THREAD = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a name means where it stands."""
+
+    stage: Stage
+    kind: Literal[
+        "constant", "dim", "scalar", "let", "tensor", "register", "builtin", "repeat", "for", "token", "loop", "tile"
+    ]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An expression of the spec: where it stands, the latest stage it may depend on, and the names it can see."""
+
+    route: Route
+    expr: Expr
+    allowed: Stage
+    place: str  # "`stages`", for messages
+    scope: Mapping[str, Known]
+    task: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An expression with a build-time value that has none."""
+
+    route: Route
+    message: str
+    within: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """A run-time size: the params that bind it and what is promised about it."""
+
+    name: str
+    interval: Interval
+    multiple_of: int
+    uses: tuple[Route, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor param or workspace.
+
+    `shape` has lets and constants folded; `order` lists dimensions from the slowest to the contiguous one.
+    """
+
+    name: str
+    route: Route
+    dtype: str
+    shape: tuple[Expr, ...]
+    order: tuple[int, ...]
+    packed: bool
+    constant: bool
+    workspace: bool
+    zero: str = "never"
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar param."""
+
+    name: str
+    route: Route
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """One buffer of a memory resource; `offset` is inside a stage, in bytes (columns for tensor memory)."""
+
+    name: str
+    route: Route
+    dtype: str
+    shape: tuple[int, ...]
+    bits: int  # an element
+    swizzle: int  # 0, 32, 64 or 128
+    align: int
+    bytes: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RingUse:
+    """What one task instance does with one ring (copy `copy`)."""
+
+    task: str  # the instance's label
+    ring: str
+    copy: int
+    acquires: bool
+    commits: bool
+    waits: bool
+    releases: bool
+    observes: bool  # waits only with `observe`
+    skips: bool
+    engine_reads: frozenset[str]  # engines by which it reads payload: thread, store, wgmma, tcgen05
+    engine_writes: frozenset[str]  # engines by which it fills: thread, tma, cp_async, tcgen05, wgmma
+
+    @property
+    def produces(self) -> bool:
+        """Whether it fills the ring."""
+        return self.acquires or self.commits
+
+    @property
+    def consumes(self) -> bool:
+        """Whether it owes releases."""
+        return self.releases or self.skips
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A resource of kind smem or tmem, or a signal (which has no buffers).
+
+    `stages` is `None` for plain memory; `offset` the first byte of copy 0 (columns for tensor memory); copies lie
+    `copy_bytes` apart, stages `stage_bytes`.
+    """
+
+    name: str
+    route: Route
+    kind: Literal["smem", "tmem", "signal"]
+    buffers: tuple[Buffer, ...]
+    stages: int | None
+    copies: int
+    per: str | None
+    released_by: Literal["all", "one"]
+    lanes: tuple[int, int]  # producer, consumer
+    over: Reference | None
+    over_stage: int | None
+    stage_bytes: int
+    copy_bytes: int
+    align: int
+    offset: int | None = None
+    group: str | None = None  # the merge or fork it is a member of
+
+    @property
+    def ring(self) -> bool:
+        """Whether it has stages."""
+        return self.stages is not None
+
+    def buffer(self, name: str | None) -> Buffer | None:
+        """Return a buffer by name; without a name the only one."""
+        if name is None:
+            return self.buffers[0] if len(self.buffers) == 1 else None
+        return next((buffer for buffer in self.buffers if buffer.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """How one copy of a ring is synchronised, as derived (LANGUAGE section 12).
+
+    `kind` is `AsyncStore` for a store ring, which has no barrier. `tx_bytes` is `None` where it is only known at run
+    time. Offsets are of stage 0's barriers in shared memory; members of a group share one of the two.
+    """
+
+    ring: str
+    copy: int
+    kind: str
+    stages: int
+    full_arrivals: int
+    empty_arrivals: int
+    tx_bytes: int | None
+    producers: tuple[str, ...]  # labels of task instances
+    consumers: tuple[str, ...]
+    observers: tuple[str, ...]
+    full_offset: int | None = None
+    empty_offset: int | None = None
+
+    @property
+    def store_ring(self) -> bool:
+        """Whether a store engine in the committing task is the only reader."""
+        return self.kind == "AsyncStore"
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterSet:
+    """Values of a task: a fragment, or so many private values a thread."""
+
+    name: str
+    route: Route
+    dtype: str
+    shape: tuple[int, ...] | None
+    per_thread: int | None
+    rows_of: str | None
+    split: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A merge or fork."""
+
+    name: str
+    route: Route
+    kind: Literal["merge", "fork"]
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A turn or a named barrier: its participants in order, and the barriers it needs."""
+
+    name: str
+    route: Route
+    kind: Literal["turn", "barrier"]
+    copy: int
+    participants: tuple[str, ...]  # labels of task instances
+    offset: int | None = None  # turn: shared-memory offset of its mbarriers, one a participant
+    barrier_id: int | None = None  # named barrier
+    threads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The tiles: coordinates, extents and how they reach CTAs."""
+
+    name: str
+    route: Route
+    policy: str
+    axes: tuple[tuple[str, Expr], ...]
+    skip_if: Expr | None
+    stages: int | None
+    order: Any  # the model of tsc.spec.resources
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A snippet: what it takes, gives, and may touch."""
+
+    name: str
+    route: Route
+    args: tuple[tuple[str, str], ...]
+    returns: tuple[tuple[str, str], ...]
+    aux: bool
+    reads: tuple[Reference, ...]
+    writes: tuple[Reference, ...]
+    updates: tuple[Reference, ...]
+    text: str | None  # the CUDA, read from its file where it has one
+    text_name: str  # what `#line` names
+    text_route: Route
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One instance of a task; replicas are instances of their own.
+
+    `tree` has builds expanded, split loops cut and the queue's steps added. `single` says that one elected thread runs
+    the whole schedule, because nothing in it needs the others.
+    """
+
+    name: str
+    label: str  # "math" or "math[1]"
+    route: Route
+    index: int
+    replica: int | None
+    replicas: int
+    warps: int | None
+    first_warp: int | None
+    registers: int | None
+    ctas: Literal["all", "leader"]
+    tree: Block
+    single: bool
+    barrier_id: int | None  # named barrier of its threads, where it needs one
+
+    @property
+    def threads(self) -> int:
+        """Threads of the task."""
+        return 32 * (self.warps or 0)
+
+    def steps(self) -> Iterator[Step]:
+        """Yield its steps in textual order."""
+        from tsc.program.tree import steps
+
+        return steps(self.tree)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What a reference in a schedule means."""
+
+    kind: Literal["tensor", "scalar", "smem", "tmem", "signal", "registers", "merge", "fork", "queue", "turn", "barrier"]
+    name: str
+    copy: int = 0
+    memory: Memory | None = None
+    buffer: Buffer | None = None
+    transposed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Route_:
+    """How the value of a token travels: from the step that makes it to a step that takes it."""
+
+    token: str
+    maker: Route
+    taker: Route
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A kernel, resolved."""
+
+    spec: Spec
+    kernel: str
+    target: Target | None
+    targets: tuple[str, ...]
+    constants: Mapping[str, int | bool]
+    lets: Mapping[str, Expr]  # let-free, constants folded
+    let_stages: Mapping[str, Stage]
+    dims: Mapping[str, Dim]
+    tensors: Mapping[str, Tensor]
+    scalars: Mapping[str, Scalar]
+    params: tuple[str, ...]
+    queue: Queue | None
+    memories: Mapping[str, Memory]
+    registers: Mapping[str, RegisterSet]
+    groups: Mapping[str, Group]
+    orders: Mapping[tuple[str, int], Order]
+    works: Mapping[str, Work]
+    tasks: tuple[Task, ...]
+    uses: tuple[RingUse, ...]
+    pipelines: Mapping[tuple[str, int], Pipeline]
+    graph: Mapping[str, tuple[str, ...]]  # resource -> the resources it is made from
+    cluster: tuple[tuple[str, int], ...]
+    grid: tuple[Expr, ...] | None
+    threads: int | None
+    smem_bytes: int | None
+    tmem_columns: int | None
+    sites: tuple[Site, ...]
+    failures: tuple[Failure, ...]
+    ranges: Mapping[str, Interval] = field(default_factory=dict)  # of names known a launch
+
+    def task(self, label: str) -> Task:
+        """Return a task instance by its label; KeyError if there is none."""
+        for task in self.tasks:
+            if task.label == label:
+                return task
+        raise KeyError(label)
+
+    @property
+    def cluster_size(self) -> int:
+        """CTAs of a cluster."""
+        size = 1
+        for _, extent in self.cluster:
+            size *= extent
+        return size
+
+
+__all__ = ["Block", "Node", "Program"]

@@ -1,0 +1,1 @@
+"""The language as Pydantic models, one file a group of the grammar."""

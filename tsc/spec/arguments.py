@@ -1,0 +1,65 @@
+"""What a kernel is called with: params, workspace, promises about sizes, and the launch (LANGUAGE section 6)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tsc.model import Expression, Flag, Integer, Model, Name
+
+DType = Literal[
+    "f32", "f16", "bf16", "tf32", "e4m3", "e5m2", "e2m1", "i8", "u8", "i4", "u4", "i32", "u32", "i64", "bool"
+]
+
+
+class Param(Model):
+    """A run-time argument: a tensor if it has a shape, else a scalar."""
+
+    dtype: DType
+    """The type of an element."""
+    shape: tuple[Expression, ...] | None = None
+    """Extents: dims, build-time expressions, or `dim + c`, `dim * c`, `dim // c`. `[]` is one value on the device."""
+    major: Name | Integer | None = None
+    """The contiguous dimension, by its name or its index; the last one if left out."""
+    packed: Flag = False
+    """A promise that there are no gaps between rows."""
+    constant: Flag = False
+    """A promise that no kernel before this one writes it."""
+
+
+class Workspace(Model):
+    """A tensor that the loader makes and passes after the params."""
+
+    dtype: DType
+    """The type of an element."""
+    shape: tuple[Expression, ...]
+    """Extents, launch-time expressions."""
+    zero: Literal["never", "once", "every_launch"] = "never"
+    """When the loader clears it."""
+
+
+class Dim(Model):
+    """Promises about a run-time size; the loader refuses calls that break them."""
+
+    multiple_of: Integer | None = None
+    """The size is a multiple of this."""
+    min: Integer | None = None
+    """The size is at least this."""
+    max: Integer | None = None
+    """The size is at most this. Above 2,147,483,647 the kernel computes with 64 bits."""
+
+
+class Launch(Model):
+    """Grid, cluster and occupancy."""
+
+    grid: tuple[Expression, ...] | None = None
+    """One to three extents of the grid; needed without a queue, refused with one."""
+    cluster: dict[str, Expression] = {}
+    """Cluster axis to CTAs along it."""
+    cta_group: Literal[1, 2] = 1
+    """2: tensor-core pairs along the first cluster axis."""
+    ctas: Expression | None = None
+    """Persistent CTAs; as few as make even waves if left out."""
+    ctas_per_sm: Integer = 1
+    """CTAs that a multiprocessor can hold; also the launch bound."""
+    non_portable_cluster: Flag = False
+    """Allows clusters of more than 8 CTAs."""

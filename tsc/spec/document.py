@@ -1,0 +1,125 @@
+"""The whole document: one kernel (LANGUAGE section 2)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from tsc.model import Expression, Flag, Integer, Model, Name, Text
+from tsc.spec.arguments import Dim, Launch, Param, Workspace
+from tsc.spec.resources import Resource
+from tsc.spec.tasks import Task, Work
+
+Number = Integer | float | Flag
+
+
+class KernelExpect(Model):
+    """Derived figures of the kernel that the author wants pinned."""
+
+    smem_bytes: Expression | None = None
+    """Shared memory, barriers and padding included."""
+    tmem_columns: Expression | None = None
+    """Columns of tensor memory."""
+    threads: Expression | None = None
+    """Threads a CTA."""
+
+
+class VerifyInput(Model):
+    """How an input is made."""
+
+    lengths: tuple[Integer, ...] | None = None
+    """The running sum of these, beginning with zero."""
+    range: tuple[float, ...] | None = None
+    """Uniform between two bounds."""
+    zeros: Flag | None = None
+    """All zeros."""
+
+
+class Tolerance(Model):
+    """How far a result may be from the reference."""
+
+    rtol: float | None = None
+    """Relative."""
+    atol: float | None = None
+    """Absolute."""
+
+
+class Verify(Model):
+    """What the kernel is compared with."""
+
+    reference: dict[Name, Text] = {}
+    """Output to an expression in array notation."""
+    python: Text | None = None
+    """`file.py:function` in place of a reference."""
+    cases: tuple[dict[Name, Number], ...] = ()
+    """A value for every dim and scalar param, a case."""
+    inputs: dict[Name, VerifyInput] = {}
+    """How inputs are made; normally distributed if left out."""
+    tolerance: Tolerance | None = None
+    """How far a result may be off; by dtype if left out."""
+
+
+class Tune(Model):
+    """The space that `tsc tune` searches."""
+
+    try_: dict[str, tuple[Expression, ...]] = Field(default={}, alias="try")
+    """Constant or route to values."""
+    where: tuple[Expression, ...] = ()
+    """What a point must meet."""
+    cases: tuple[dict[Name, Number], ...] = ()
+    """What is measured."""
+
+
+class Debug(Model):
+    """Instruments that production code does not have."""
+
+    wait_timeout_ms: Integer | None = None
+    """A wait that takes longer traps."""
+    trace: tuple[Literal["acquire", "wait", "work"], ...] = ()
+    """Which steps leave a time stamp."""
+    count_tiles: Flag = False
+    """Counts the tiles that each CTA had."""
+
+
+class Spec(Model):
+    """A kernel."""
+
+    tsc: Literal[1]
+    """Version of the language."""
+    kernel: Name
+    """Name of the entry point."""
+    target: Text | tuple[Text, ...]
+    """Architecture, such as `sm_90a`."""
+    include: tuple[Text, ...] = ()
+    """CUDA headers for snippets, relative to the spec."""
+    constants: dict[Name, Integer | Flag] = {}
+    """Known when built; `-D NAME=VALUE` changes them."""
+    params: dict[Name, Param] = {}
+    """Run-time arguments, in this order."""
+    workspace: dict[Name, Workspace] = {}
+    """Tensors that the loader makes and passes after the params."""
+    dims: dict[Name, Dim] = {}
+    """Promises about run-time sizes."""
+    let: dict[Name, Expression] = {}
+    """Named expressions."""
+    launch: Launch = Launch()
+    """Grid, cluster, occupancy."""
+    resources: dict[Name, Resource]
+    """All storage and synchronisation."""
+    work: dict[Name, Work] = {}
+    """Snippets."""
+    tasks: dict[Name, Task]
+    """Warps and schedules."""
+    graph: dict[Name, tuple[Name, ...]] | None = None
+    """What each resource is made from; compared with the derived graph."""
+    assert_: tuple[Expression, ...] = Field(default=(), alias="assert")
+    """Facts that the spec relies on, checked at build or by the loader."""
+    expect: KernelExpect | None = None
+    """Figures compared with the derived ones."""
+    verify: Verify | None = None
+    """What the kernel is compared with."""
+    tune: Tune | None = None
+    """The space that is searched."""
+    debug: Debug | None = None
+    """Instruments."""
