@@ -1,4 +1,4 @@
-"""Where the data folders are: inside the package in a wheel, at the root in a checkout or an editable install."""
+"""Where the data folders are: inside the package in a wheel, else at the root of the checkout."""
 
 from __future__ import annotations
 
@@ -20,4 +20,6 @@ def folder(name: Literal["codegen", "schema"]) -> Path:
     # Beside an installed package a folder of this name is another distribution's: only a checkout has both.
     if (root / name).is_dir() and (root / "pyproject.toml").is_file():
         return root / name
-    raise FileNotFoundError(f"this installation of tsc has no `{name}` folder: neither `{packed}` nor `{root / name}`")
+    raise FileNotFoundError(
+        f"this installation of tsc has no folder `{name}`: looked for `{packed}`, `{root / name}`"
+    )

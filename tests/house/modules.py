@@ -19,7 +19,7 @@ def modules() -> dict[str, Path]:
 
 
 def imports(tree: ast.AST, known: set[str]) -> Iterator[tuple[str, int]]:
-    """Each module that a syntax tree imports, wherever in it, with the line; relative ones keep their dots."""
+    """Each module that a syntax tree imports, wherever in it, with the line; relative ones keep dots."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:

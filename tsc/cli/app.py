@@ -53,7 +53,7 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", "-V", is_eager=True, callback=_show_versions, help="Show the versions of tsc and its compiler."
+            "--version", "-V", is_eager=True, callback=_show_versions, help="Show what is installed."
         ),
     ] = False,
 ) -> None:
@@ -67,7 +67,7 @@ def main() -> NoReturn:
     """Run the command line of this process and exit with its code."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode still gets every message
+            stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode gets every message too
     try:
         app(prog_name="tsc")
         code = 0

@@ -11,7 +11,7 @@ from tsc.cli.options import FormatOption, TextOrJson
 
 def explain(
     rules: Annotated[
-        list[str] | None, typer.Argument(metavar="RULE...", help="Codes or names, as in `TSC101` or `unknown-name`.")
+        list[str] | None, typer.Argument(metavar="RULE...", help="Codes or names of rules.")
     ] = None,
     all: Annotated[bool, typer.Option("--all", help="Explain every rule.")] = False,
     format: FormatOption = TextOrJson.TEXT,
@@ -30,7 +30,8 @@ def explain(
             from difflib import get_close_matches
 
             near = get_close_matches(given, [r.name for r in RULES] + [r.code for r in RULES], 1)
-            fail(f"no rule is called `{given}`" + (f": did you mean `{near[0]}`?" if near else "; `tsc rules` lists them"))
+            hint = f": did you mean `{near[0]}`?" if near else "; `tsc rules` lists them"
+            fail(f"no rule is called `{given}`{hint}")
         chosen.append(rule)
     if format is TextOrJson.JSON:
         from dataclasses import asdict

@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 SpecArgument = Annotated[
-    str, typer.Argument(metavar="SPEC", help="A spec, `*.tsc.yaml` or `*.tsc.toml`; `-` reads standard input.")
+    str, typer.Argument(metavar="SPEC", help="A `*.tsc.yaml` or `*.tsc.toml`; `-` is standard input.")
 ]
 Defines = Annotated[
     list[str] | None,
-    typer.Option("-D", "--define", metavar="NAME=VALUE", help="Set a constant, or make a dim one. Repeatable."),
+    typer.Option(
+        "-D", "--define", metavar="NAME=VALUE", help="Set a constant; a dim becomes one. Repeatable."
+    ),
 ]
 Settings = Annotated[
     list[str] | None,

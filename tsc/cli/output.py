@@ -10,12 +10,12 @@ from tsc.cli.exits import OutputError
 
 
 def to_json(value: object) -> str:
-    """The one form of all JSON that the command prints: indented, in the order given, a line end at the end."""
+    """The one form of all JSON that the commands print: indented, in the order given, with a line end."""
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def show(content: str | bytes) -> None:
-    """Write to standard output. A reader that stopped reading is no error: `tsc rules | head` ends quietly."""
+    """Write to standard output; a reader that stopped reading is no error: `tsc rules | head` is quiet."""
     try:
         if isinstance(content, str):
             sys.stdout.write(content)

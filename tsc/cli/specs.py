@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsc.cli.exits import complain, fail
+from tsc.cli.exits import fail
 
 if TYPE_CHECKING:
     from tsc.spec.overrides import Overrides
