@@ -1,0 +1,1 @@
+"""One rule a file, in a folder a family; `registry.py` lists them."""

@@ -1,0 +1,51 @@
+"""The rules, family by family. A rule is one file and its line in the family's `RULES`.
+
+A rule's module has a docstring, the record `RULE` and, unless the reader or the models report it, a generator
+`check(program)` of findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from tsc.diagnostics.model import Finding, Rule
+from tsc.rules import brackets, capacity, names, queue, roles, routing, structure, target, text
+
+if TYPE_CHECKING:
+    from tsc.program.model import Program
+
+Check = Callable[["Program"], Iterator[Finding]]
+
+MODULES: tuple[ModuleType, ...] = (
+    *text.RULES,
+    *names.RULES,
+    *structure.RULES,
+    *routing.RULES,
+    *roles.RULES,
+    *capacity.RULES,
+    *brackets.RULES,
+    *queue.RULES,
+    *target.RULES,
+)
+
+RULES: tuple[Rule, ...] = tuple(sorted((module.RULE for module in MODULES), key=lambda rule: rule.code))
+
+_MODULES = {module.RULE.name: module for module in MODULES}
+_BY_NAME = {rule.name: rule for rule in RULES} | {rule.code: rule for rule in RULES}
+
+
+def by_name(name: str) -> Rule | None:
+    """Return a rule by its name or its code; nothing if there is none."""
+    return _BY_NAME.get(name)
+
+
+def checks() -> tuple[tuple[Rule, Check], ...]:
+    """Return the rules that look at a program, by code, each with its check."""
+    return tuple((rule, _MODULES[rule.name].check) for rule in RULES if hasattr(_MODULES[rule.name], "check"))
+
+
+def documentation(rule: Rule) -> str:
+    """Return what `tsc explain` says about a rule: the docstring of its file."""
+    return (_MODULES[rule.name].__doc__ or "").strip() + "\n"
