@@ -1,4 +1,4 @@
-"""TSC330 to TSC349: the steps of the queue, where a task writes them."""
+"""The steps of the queue, where a task writes them."""
 
 from __future__ import annotations
 
