@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, Strict, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler, GetJsonSchemaHandler, Strict, Tag
+from pydantic_core import PydanticCustomError, core_schema
 
 from tsc.expr import Expr, ExprError, parse
 
@@ -36,7 +36,8 @@ _REFERENCE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\[(.*)\])?\s*((?:\.[A
 class Model(BaseModel):
     """A part of a spec: immutable, with no key that the language does not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, arbitrary_types_allowed=True)
+    # Validators are built once, for the whole document: a class at a time would cost each command its start.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, arbitrary_types_allowed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,40 +63,74 @@ def _problem(kind: str, message: str, **context: Any) -> PydanticCustomError:
     return PydanticCustomError("tsc_" + kind, "{message}", {"message": message, **context})  # type: ignore[arg-type]
 
 
-def _scalar(value: object) -> int | bool | str:
-    if isinstance(value, (bool, int, str)):
-        return value
-    shown = "a number with a fraction" if isinstance(value, float) else "a list or a mapping"
-    if value is None:
-        shown = "empty"
-    raise _problem("expression", f"an expression stands here, and this is {shown}", help="write an integer expression")
+def _misfit(expected: str) -> PydanticCustomError:
+    # Which key it is and what stands there is said where the document is at hand.
+    return _problem("type", f"this takes {expected}", expected=expected)
+
+
+def shorten(text: str) -> str:
+    """Give a text as a message can quote it: on one line, its end left out where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:57] + "..."
 
 
 def parse_expression(value: object) -> Expr:
     """Turn a scalar of the document into an expression."""
     if isinstance(value, Expr):
         return value
-    scalar = _scalar(value)
+    if not isinstance(value, (bool, int, str)):
+        raise _misfit("an integer expression")
+    return _parse(value)
+
+
+def _parse(source: str | int | bool, offset: int = 0) -> Expr:
     try:
-        return parse(scalar)
+        return parse(source)
     except ExprError as error:
-        raise _problem(
-            "expression", error.message, start=error.start, end=error.end, help=error.help or "", text=str(scalar)
-        ) from None
+        start, end = error.start + offset, error.end + offset
+        raise _problem("expression", error.message, start=start, end=end, help=error.help or "") from None
+
+
+def parse_number(value: object) -> int | float | bool:
+    """Accept a number or a bool, and no text that looks like one."""
+    if isinstance(value, (bool, int, float)):
+        return value
+    raise _misfit("a number, `true` or `false`")
+
+
+def parse_real(value: object) -> float:
+    """Accept a number that is neither a bool nor infinite."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf"):
+        return value
+    raise _misfit("a number")
+
+
+def parse_constant(value: object) -> int | bool:
+    """Accept the value of a constant: an integer or a bool of at most 64 bits."""
+    if isinstance(value, (bool, int)):
+        if not -(2**63) <= value < 2**63:
+            raise _problem("range", f"{value:,} needs more than 64 bits", help="write a smaller number")
+        return value
+    if isinstance(value, str):
+        raise _problem("constant", "a constant is a literal")
+    raise _misfit("an integer, `true` or `false`")
 
 
 def check_name(value: object) -> str:
     """Accept an identifier of the language: neither reserved nor a keyword of C++ or Python."""
     if not isinstance(value, str):
-        raise _problem("name", f"a name stands here, and this is `{value}`", help="write a name such as `ring`")
+        raise _misfit("a name")
     if not _NAME.match(value):
-        raise _problem("name", f"`{value}` is no name", help="use letters, digits and `_`, beginning with a letter")
+        message = f"`{shorten(value)}` is no name" if value else "a name is empty"
+        raise _problem("name", message, help="use letters, digits and `_`, beginning with a letter")
     if value in RESERVED:
         renamed = {"part": "partial"}.get(value, f"{value}_")
-        raise _problem("name", f"`{value}` is reserved ({reserved_meaning(value)})", help=f"rename it, for instance to `{renamed}`")
+        message = f"`{value}` is reserved ({reserved_meaning(value)})"
+        raise _problem("name", message, help=f"rename it, for instance to `{renamed}`")
     if value in CPP_KEYWORDS or keyword.iskeyword(value):
         language = "C++" if value in CPP_KEYWORDS else "Python"
-        raise _problem("name", f"`{value}` is a keyword of {language}", help=f"rename it, for instance to `{value}_`")
+        message = f"`{value}` is a keyword of {language}"
+        raise _problem("name", message, help=f"rename it, for instance to `{value}_`")
     return value
 
 
@@ -116,40 +151,78 @@ def parse_reference(value: object) -> Reference:
     """Turn `name[expr].buffer.T` into its parts."""
     if isinstance(value, Reference):
         return value
-    if not isinstance(value, str) or not (match := _REFERENCE.match(value)):
-        shown = f"`{value}`" if isinstance(value, (str, int, bool, float)) else "a list or a mapping"
-        raise _problem("reference", f"a name such as `ring` or `ring.a` stands here, and this is {shown}")
+    if not isinstance(value, str):
+        raise _misfit("a name such as `ring`")
+    if not (match := _REFERENCE.match(value)):
+        raise _problem("reference", f"`{shorten(value)}` is no name, `name[index]` or `name.buffer`")
     name, index, dotted = match.groups()
     parts = dotted.split(".")[1:]
     transposed = bool(parts) and parts[-1] == "T"
     if transposed:
         parts = parts[:-1]
     if len(parts) > 1:
-        raise _problem("reference", f"`{value}` has {len(parts)} parts after the name where one buffer can stand")
+        raise _problem("reference", f"`{shorten(value)}` has {len(parts)} parts after the name, where one buffer can stand")
     return Reference(
         text=value.strip(),
         name=name,
-        index=None if index is None else parse_expression(index),
+        index=None if index is None else _parse(index, match.start(2)),
         buffer=parts[0] if parts else None,
         transposed=transposed,
     )
 
 
-def _plain(parser: Callable[[object], Any], schema: dict[str, Any]) -> tuple[PlainValidator, WithJsonSchema]:
-    return PlainValidator(parser), WithJsonSchema(schema)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Parsed:
+    """A field that `parse` makes from what the document has; `schema` is its JSON Schema."""
+
+    parse: Callable[[object], Any]
+    schema: dict[str, Any]
+
+    # Pydantic's own PlainValidator also derives how to write the value back, which a spec never is; that would
+    # take longer than all other fields together.
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.parse)
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return dict(self.schema)
 
 
-Expression = Annotated[Expr, *_plain(parse_expression, {"type": ["string", "integer", "boolean"]})]
+def _form(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return "list"
+    return "mapping" if isinstance(value, (dict, BaseModel)) else "scalar"
+
+
+# Where two forms are allowed, the form of what is written decides which one is meant: a plain union would report
+# what is wrong with it as either.
+BY_FORM = Discriminator(_form, custom_error_type="tsc_form", custom_error_message="neither form")
+Scalar, ListOf, Mapping = Tag("scalar"), Tag("list"), Tag("mapping")
+
+Expression = Annotated[Expr, _Parsed(parse_expression, {"type": ["string", "integer", "boolean"]})]
 """An integer expression (LANGUAGE section 5), parsed when the model is made."""
 
-Name = Annotated[str, *_plain(check_name, {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})]
+NAME_SCHEMA: dict[str, Any] = {
+    "type": "string",
+    "pattern": "^[A-Za-z_][A-Za-z0-9_]*$",
+    "not": {"enum": sorted(RESERVED | CPP_KEYWORDS | set(keyword.kwlist))},
+}
+Name = Annotated[str, _Parsed(check_name, NAME_SCHEMA)]
 """An identifier that a spec declares."""
 
-Operand = Annotated[
-    Reference,
-    *_plain(parse_reference, {"type": "string", "pattern": r"^[A-Za-z_][A-Za-z0-9_]*(\[.*\])?(\.[A-Za-z_][A-Za-z0-9_]*)*$"}),
-]
+_OPERAND_PATTERN = r"^\s*[A-Za-z_][A-Za-z0-9_]*\s*(\[.*\])?\s*(\.[A-Za-z_][A-Za-z0-9_]*){0,2}\s*$"
+Operand = Annotated[Reference, _Parsed(parse_reference, {"type": "string", "pattern": _OPERAND_PATTERN})]
 """A reference to a declared resource, buffer, tensor or task."""
+
+Constant = Annotated[int | bool, _Parsed(parse_constant, {"type": ["integer", "boolean"]})]
+"""The value of a constant."""
+
+Number = Annotated[int | float | bool, _Parsed(parse_number, {"type": ["number", "boolean"]})]
+"""A number, whole or not, or a bool."""
+
+Real = Annotated[float, _Parsed(parse_real, {"type": "number"})]
+"""A number, whole or not."""
 
 Integer = Annotated[int, Strict()]
 Flag = Annotated[bool, Strict()]

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
 
 from tsc.model import Expression, Flag, Integer, Model, Name
 
 DType = Literal[
     "f32", "f16", "bf16", "tf32", "e4m3", "e5m2", "e2m1", "i8", "u8", "i4", "u4", "i32", "u32", "i64", "bool"
 ]
+
+
+def _major(value: Any) -> str:
+    return "index" if isinstance(value, int) and not isinstance(value, bool) else "name"
 
 
 class Param(Model):
@@ -18,7 +24,9 @@ class Param(Model):
     """The type of an element."""
     shape: tuple[Expression, ...] | None = None
     """Extents: dims, build-time expressions, or `dim + c`, `dim * c`, `dim // c`. `[]` is one value on the device."""
-    major: Name | Integer | None = None
+    major: (
+        Annotated[Annotated[Name, Tag("name")] | Annotated[Integer, Tag("index")], Discriminator(_major)] | None
+    ) = None
     """The contiguous dimension, by its name or its index; the last one if left out."""
     packed: Flag = False
     """A promise that there are no gaps between rows."""
@@ -40,18 +48,18 @@ class Workspace(Model):
 class Dim(Model):
     """Promises about a run-time size; the loader refuses calls that break them."""
 
-    multiple_of: Integer | None = None
+    multiple_of: Integer | None = Field(default=None, ge=1)
     """The size is a multiple of this."""
-    min: Integer | None = None
+    min: Integer | None = Field(default=None, ge=0)
     """The size is at least this."""
-    max: Integer | None = None
+    max: Integer | None = Field(default=None, ge=0)
     """The size is at most this. Above 2,147,483,647 the kernel computes with 64 bits."""
 
 
 class Launch(Model):
     """Grid, cluster and occupancy."""
 
-    grid: tuple[Expression, ...] | None = None
+    grid: tuple[Expression, ...] | None = Field(default=None, min_length=1, max_length=3)
     """One to three extents of the grid; needed without a queue, refused with one."""
     cluster: dict[str, Expression] = {}
     """Cluster axis to CTAs along it."""
@@ -59,7 +67,7 @@ class Launch(Model):
     """2: tensor-core pairs along the first cluster axis."""
     ctas: Expression | None = None
     """Persistent CTAs; as few as make even waves if left out."""
-    ctas_per_sm: Integer = 1
+    ctas_per_sm: Integer = Field(default=1, ge=1, le=32)
     """CTAs that a multiprocessor can hold; also the launch bound."""
     non_portable_cluster: Flag = False
     """Allows clusters of more than 8 CTAs."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tsc.model import Expression, Flag, Integer, Model, Name, Text
+from tsc.model import BY_FORM, Constant, Expression, Flag, Integer, ListOf, Model, Name, Number, Real, Scalar, Text
 from tsc.spec.arguments import Dim, Launch, Param, Workspace
 from tsc.spec.resources import Resource
 from tsc.spec.tasks import Task, Work
-
-Number = Integer | float | Flag
 
 
 class KernelExpect(Model):
@@ -30,18 +28,21 @@ class VerifyInput(Model):
 
     lengths: tuple[Integer, ...] | None = None
     """The running sum of these, beginning with zero."""
-    range: tuple[float, ...] | None = None
+    range: tuple[Real, ...] | None = Field(default=None, min_length=2, max_length=2)
     """Uniform between two bounds."""
     zeros: Flag | None = None
     """All zeros."""
 
 
+Tolerated = Annotated[Real, Field(ge=0)]
+
+
 class Tolerance(Model):
     """How far a result may be from the reference."""
 
-    rtol: float | None = None
+    rtol: Tolerated | None = None
     """Relative."""
-    atol: float | None = None
+    atol: Tolerated | None = None
     """Absolute."""
 
 
@@ -74,12 +75,15 @@ class Tune(Model):
 class Debug(Model):
     """Instruments that production code does not have."""
 
-    wait_timeout_ms: Integer | None = None
+    wait_timeout_ms: Integer | None = Field(default=None, ge=1)
     """A wait that takes longer traps."""
     trace: tuple[Literal["acquire", "wait", "work"], ...] = ()
     """Which steps leave a time stamp."""
     count_tiles: Flag = False
     """Counts the tiles that each CTA had."""
+
+
+Targets = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
 class Spec(Model):
@@ -89,11 +93,11 @@ class Spec(Model):
     """Version of the language."""
     kernel: Name
     """Name of the entry point."""
-    target: Text | tuple[Text, ...]
+    target: Annotated[Annotated[Text, Scalar] | Annotated[Targets, ListOf], BY_FORM]
     """Architecture, such as `sm_90a`."""
     include: tuple[Text, ...] = ()
     """CUDA headers for snippets, relative to the spec."""
-    constants: dict[Name, Integer | Flag] = {}
+    constants: dict[Name, Constant] = {}
     """Known when built; `-D NAME=VALUE` changes them."""
     params: dict[Name, Param] = {}
     """Run-time arguments, in this order."""
@@ -103,7 +107,7 @@ class Spec(Model):
     """Promises about run-time sizes."""
     let: dict[Name, Expression] = {}
     """Named expressions."""
-    launch: Launch = Launch()
+    launch: Launch = Launch.model_construct()
     """Grid, cluster, occupancy."""
     resources: dict[Name, Resource]
     """All storage and synchronisation."""

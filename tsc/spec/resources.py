@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from tsc.model import Expression, Flag, Integer, Model, Name, Operand
+from tsc.expr import parse
+from tsc.model import BY_FORM, Expression, Flag, Integer, Mapping, Model, Name, Operand, Scalar
 from tsc.spec.arguments import DType
 
 Swizzle = Literal["none", 32, 64, 128]
@@ -50,12 +51,15 @@ class SignalExpect(Model):
     """Arrivals that make a stage empty."""
 
 
+Lanes = Annotated[Integer, Field(ge=1)]
+
+
 class Interleave(Model):
     """How many lanes walk a ring together on each side."""
 
-    producer: Integer = 1
+    producer: Lanes = 1
     """Lanes that fill it."""
-    consumer: Integer = 1
+    consumer: Lanes = 1
     """Lanes that read it."""
 
 
@@ -83,11 +87,11 @@ class MemoryModel(Model):
     """Whether every consuming task gives every stage back, or exactly one of them."""
     per: Name | None = None
     """One copy for each replica of this task."""
-    over: Operand | Over | None = None
+    over: Annotated[Annotated[Operand, Scalar] | Annotated[Over, Mapping], BY_FORM] | None = None
     """Lies on the bytes of another resource."""
     pipeline: PipelineName | None = None
     """The type of pipeline, compared with the derived one."""
-    interleave: Integer | Interleave | None = None
+    interleave: Annotated[Annotated[Lanes, Scalar] | Annotated[Interleave, Mapping], BY_FORM] | None = None
     """Lanes that walk the ring together."""
     expect: Expect | None = None
     """Figures compared with the derived ones."""
@@ -129,7 +133,7 @@ class Signal(Model):
     """A ring without storage."""
 
     kind: Literal["signal"]
-    stages: Expression = Field(default_factory=lambda: _one())
+    stages: Expression = parse(1)
     """How many stages; 1 if left out."""
     released_by: Literal["all", "one"] = "all"
     """Whether every consuming task gives every stage back, or exactly one of them."""
@@ -137,12 +141,6 @@ class Signal(Model):
     """One copy for each replica of this task."""
     expect: SignalExpect | None = None
     """Figures compared with the derived ones."""
-
-
-def _one() -> Any:
-    from tsc.expr import parse
-
-    return parse(1)
 
 
 class Merge(Model):
@@ -203,7 +201,7 @@ class LongestFirstOrder(Model):
     kind: Literal["longest_first"]
     along: Name
     """The axis along which work grows."""
-    group: Expression = Field(default_factory=lambda: _one())
+    group: Expression = parse(1)
     """How many heads share L2."""
 
 
@@ -215,9 +213,21 @@ class TableOrder(Model):
     """An i32 param of shape `[tiles, axes]`."""
 
 
+def _kind(value: Any) -> str | None:
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    return kind if isinstance(kind, str) else None
+
+
+BY_KIND = Discriminator(_kind, custom_error_type="tsc_kind", custom_error_message="no known kind")
+
 Order = Annotated[
-    LinearOrder | GroupMajorOrder | SerpentineOrder | HilbertOrder | LongestFirstOrder | TableOrder,
-    Field(discriminator="kind"),
+    Annotated[LinearOrder, Tag("linear")]
+    | Annotated[GroupMajorOrder, Tag("group_major")]
+    | Annotated[SerpentineOrder, Tag("serpentine")]
+    | Annotated[HilbertOrder, Tag("hilbert")]
+    | Annotated[LongestFirstOrder, Tag("longest_first")]
+    | Annotated[TableOrder, Tag("table")],
+    BY_KIND,
 ]
 
 
@@ -229,7 +239,7 @@ class Queue(Model):
     """How tiles reach CTAs: one each, by stride, from a counter, from the hardware."""
     axes: dict[Name, Expression]
     """Coordinate to extent, in tiles of one CTA."""
-    order: Order = LinearOrder(kind="linear")
+    order: Order = LinearOrder.model_construct(kind="linear")
     """In which order the tiles are taken."""
     skip_if: Expression | None = None
     """A tile for which it holds is seen by no task."""
@@ -257,12 +267,6 @@ class Barrier(Model):
 
 KINDS = ("smem", "tmem", "registers", "signal", "merge", "fork", "queue", "turn", "barrier")
 
-
-def _kind(value: Any) -> str | None:
-    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return kind if isinstance(kind, str) else None
-
-
 Resource = Annotated[
     Annotated[Smem, Tag("smem")]
     | Annotated[Tmem, Tag("tmem")]
@@ -273,5 +277,5 @@ Resource = Annotated[
     | Annotated[Queue, Tag("queue")]
     | Annotated[Turn, Tag("turn")]
     | Annotated[Barrier, Tag("barrier")],
-    Discriminator(_kind, custom_error_type="tsc_kind", custom_error_message="no known kind"),
+    BY_KIND,
 ]

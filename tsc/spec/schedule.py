@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, Tag, WithJsonSchema
 from typing_extensions import TypeAliasType
 
-from tsc.model import Expression, Flag, Model, Name, Operand
+from tsc.model import BY_FORM, Expression, Flag, ListOf, Model, Name, Operand, Scalar
 from tsc.ops.base import StepModel
 from tsc.ops.registry import OPERATIONS
 
@@ -146,7 +146,7 @@ class Do(StepModel):
     """The work."""
     with_: dict[Name, Expression] = Field(default={}, alias="with")
     """Argument to value."""
-    out: tuple[str, ...] = ()
+    out: tuple[Name, ...] = ()
     """Names for the values it returns, in order; `_` for one that is not wanted."""
 
 
@@ -280,7 +280,7 @@ class Repeat(StepModel):
     """One copy of the body a value, made when built."""
 
     verb: ClassVar[str] = "repeat"
-    repeat: Expression | tuple[Expression, ...]
+    repeat: Annotated[Annotated[Expression, Scalar] | Annotated[tuple[Expression, ...], ListOf], BY_FORM]
     """How many copies, or the values."""
     as_: Name = Field(alias="as")
     """The name of the value."""
@@ -334,9 +334,6 @@ Node = TypeAliasType("Node", _union())  # type: ignore[misc]
 
 Block = tuple[Node, ...]
 """A list of nodes, never empty (which a rule says, in better words than a length could)."""
-
-for _model in BLOCKS:
-    _model.model_rebuild()
 
 Schedule = Block
 __all__ = ["BARE_STEPS", "BLOCKS", "NODES", "STEPS", "BareStep", "Block", "Model", "Node", "Schedule", "verb_of"]
