@@ -48,11 +48,11 @@ class Workspace(Model):
 class Dim(Model):
     """Promises about a run-time size; the loader refuses calls that break them."""
 
-    multiple_of: Integer | None = Field(default=None, ge=1)
-    """The size is a multiple of this."""
-    min: Integer | None = Field(default=None, ge=0)
+    multiple_of: Expression | None = None
+    """The size is a multiple of this, a build-time value as the two below."""
+    min: Expression | None = None
     """The size is at least this."""
-    max: Integer | None = Field(default=None, ge=0)
+    max: Expression | None = None
     """The size is at most this. Above 2,147,483,647 the kernel computes with 64 bits."""
 
 
