@@ -7,16 +7,20 @@ says why; nothing here raises for a wrong spec.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tsc.expr import Expr, Interval
 from tsc.model import Reference
 from tsc.program.target import Target
-from tsc.program.tree import Block, Node, Step
+from tsc.program.tree import Block, Step
 from tsc.source.route import Route
 from tsc.spec.document import Spec
+
+if TYPE_CHECKING:
+    from tsc.program.accesses import Meanings, Touch
+    from tsc.program.values import Values
 
 
 class Stage(IntEnum):
@@ -202,6 +206,7 @@ class Pipeline:
     producers: tuple[str, ...]  # labels of task instances
     consumers: tuple[str, ...]
     observers: tuple[str, ...]
+    multicast: tuple[str, ...] = ()  # cluster axes along which its loads are shared
     full_offset: int | None = None
     empty_offset: int | None = None
 
@@ -298,7 +303,8 @@ class Task:
     ctas: Literal["all", "leader"]
     tree: Block
     single: bool
-    barrier_id: int | None  # named barrier of its threads, where it needs one
+    barrier_id: int | None = None  # named barrier of its threads, where it needs one
+    derived: bool = False  # added by the toolchain: the scheduler task of a dynamic queue
 
     @property
     def threads(self) -> int:
@@ -322,16 +328,6 @@ class Operand:
     memory: Memory | None = None
     buffer: Buffer | None = None
     transposed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Route_:
-    """How the value of a token travels: from the step that makes it to a step that takes it."""
-
-    token: str
-    maker: Route
-    taker: Route
-    task: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +362,27 @@ class Program:
     tmem_columns: int | None
     sites: tuple[Site, ...]
     failures: tuple[Failure, ...]
-    ranges: Mapping[str, Interval] = field(default_factory=dict)  # of names known a launch
+    ranges: Mapping[str, Interval]  # of names that are not local to a task, lets of such names included
+    values: Values  # puts constants and lets into expressions
+    meanings: Meanings  # looks references up
+
+    def flat(self, expr: Expr, env: Mapping[str, int | bool] | None = None) -> Expr:
+        """Return an expression without lets, its constants and the names of `env` folded."""
+        return self.values.flat(expr, env)
+
+    def meaning(self, reference: Reference, task: Task, env: Mapping[str, int | bool], route: Route = ()) -> Operand | None:
+        """Return what a reference means in a task instance, with its memory and buffer, or nothing."""
+        found = self.meanings.meaning(reference, task.name, task.replica, env, route)
+        if found is None or found.name not in self.memories:
+            return found
+        memory = self.memories[found.name]
+        return replace(found, memory=memory, buffer=memory.buffer(reference.buffer))
+
+    def touches(self, step: Step, task: Task) -> Iterator[Touch]:
+        """Yield the accesses of a step, those of its work included."""
+        from tsc.program.accesses import touches
+
+        return touches(step, self.meanings, self.works, task.name, task.replica)
 
     def task(self, label: str) -> Task:
         """Return a task instance by its label; KeyError if there is none."""
@@ -383,5 +399,3 @@ class Program:
             size *= extent
         return size
 
-
-__all__ = ["Block", "Node", "Program"]

@@ -1,0 +1,220 @@
+"""Who fills and who reads each ring, its type of pipeline, arrival counts and transaction bytes (LANGUAGE section 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from tsc.ops.base import Engine
+from tsc.program.accesses import Meanings, touches
+from tsc.program.expand import operand_of
+from tsc.program.model import Memory, Pipeline, RingUse, Task, Work
+from tsc.program.tree import Block, Step, blocks
+from tsc.spec.document import Spec
+
+
+@dataclass(slots=True)
+class _Seen:
+    verbs: set[str] = field(default_factory=set)
+    observed: bool = False
+    plain_wait: bool = False
+    reads: set[str] = field(default_factory=set)
+    writes: set[str] = field(default_factory=set)
+    multicast: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What was seen of one ring copy in one task; `multicast` lists the cluster axes of its loads."""
+
+    use: RingUse
+    multicast: frozenset[str]
+
+
+def ring_uses(tasks: Iterable[Task], memories: Mapping[str, Memory], meanings: Meanings, works: Mapping[str, Work]) -> list[Usage]:
+    """Collect what each task instance does with each ring copy, groups looked through."""
+    found: list[Usage] = []
+    for task in tasks:
+        seen: dict[tuple[str, int], _Seen] = {}
+        for step in task.steps():
+            reference = operand_of(step)
+            if reference is not None and step.verb in _RING_VERBS:
+                operand = meanings.meaning(reference, task.name, task.replica, step.env, step.route)
+                for name in meanings.group_members(reference.name):
+                    if name in memories and operand is not None:
+                        _note(seen.setdefault((name, operand.copy), _Seen()), step)
+            for touch in touches(step, meanings, works, task.name, task.replica):
+                if touch.operand is None or touch.operand.name not in memories:
+                    continue
+                entry = seen.setdefault((touch.operand.name, touch.operand.copy), _Seen())
+                if touch.reads and not (touch.mode == "update" and touch.engine is Engine.TCGEN05):
+                    entry.reads.add(touch.engine.value)
+                if touch.writes:
+                    entry.writes.add(touch.engine.value)
+                    axis = getattr(step.model, "multicast", None)
+                    if axis is not None:
+                        entry.multicast.add(axis)
+        for (name, copy), entry in seen.items():
+            use = RingUse(
+                task.label, name, copy, "acquire" in entry.verbs, "commit" in entry.verbs, "wait" in entry.verbs,
+                "release" in entry.verbs, entry.observed and not entry.plain_wait and "release" not in entry.verbs,
+                "skip" in entry.verbs, frozenset(entry.reads), frozenset(entry.writes),
+            )  # fmt: skip
+            found.append(Usage(use, frozenset(entry.multicast)))
+    return found
+
+
+_RING_VERBS = frozenset(("acquire", "commit", "wait", "release", "try_acquire", "try_wait", "skip"))
+
+
+def _note(entry: _Seen, step: Step) -> None:
+    entry.verbs.add(step.verb)
+    if step.verb == "wait":
+        if getattr(step.model, "observe", None):
+            entry.observed = True
+        else:
+            entry.plain_wait = True
+
+
+def is_store_ring(memory: Memory, uses: list[RingUse]) -> bool:
+    """Whether only a store engine in the committing task reads it, so that `wait` and `release` are not written."""
+    if not memory.ring or memory.kind != "smem":
+        return False
+    readers = [use for use in uses if use.engine_reads]
+    return (
+        bool(readers)
+        and all(use.engine_reads == {Engine.STORE.value} and use.commits for use in readers)
+        and not any(use.waits or use.releases or use.skips for use in uses)
+    )
+
+
+def full_arrivals(task: Task, use: RingUse) -> int:
+    """Arrivals of one producing task a stage: 1 by TMA or MMA, else 1 a warp, 1 a thread where it fills by cp.async."""
+    if task.single:
+        return 1
+    if Engine.CP_ASYNC.value in use.engine_writes:
+        return task.threads
+    threads = use.engine_writes & {Engine.THREAD.value}
+    if use.engine_writes and not threads:
+        return 1
+    return task.warps or 0
+
+
+def empty_arrivals(task: Task, use: RingUse) -> int:
+    """Arrivals of one consuming task a stage: 1 a warpgroup of wgmma, 1 for an MMA or a store engine, else 1 a warp."""
+    if task.single:
+        return 1
+    engines = use.engine_reads
+    if engines == {Engine.WGMMA.value}:
+        return -(-(task.warps or 0) // 4)
+    if engines and engines <= {Engine.TCGEN05.value, Engine.STORE.value}:
+        # The tensor core's own loads (tcgen05_ld) are made by warps; only a product's reads end by a commit.
+        return 1
+    return task.warps or 0
+
+
+def pipelines(
+    spec: Spec, tasks: Mapping[str, Task], memories: Mapping[str, Memory], usages: list[Usage], meanings: Meanings,
+    works: Mapping[str, Work], cluster: Mapping[str, int],
+) -> dict[tuple[str, int], Pipeline]:  # fmt: skip
+    """Derive the pipeline of every ring copy."""
+    derived: dict[tuple[str, int], Pipeline] = {}
+    for name, memory in memories.items():
+        if not memory.ring:
+            continue
+        for copy in range(memory.copies):
+            mine = [usage for usage in usages if usage.use.ring == name and usage.use.copy == copy]
+            uses = [usage.use for usage in mine]
+            producers = [use for use in uses if use.produces]
+            consumers = [use for use in uses if use.consumes or (use.waits and not use.observes)]
+            observers = [use for use in uses if use.observes]
+            engines = {engine for use in producers for engine in use.engine_writes}
+            reading = {engine for use in uses for engine in use.engine_reads}
+            store = is_store_ring(memory, uses)
+            source = "Tma" if Engine.TMA.value in engines else "Umma" if Engine.TCGEN05.value in engines else "Async"
+            sink = "Umma" if _tensor_core_reads(memory, tasks, name, copy, meanings, works) and Engine.TCGEN05.value in reading else "Async"
+            axes = {axis for usage in mine for axis in usage.multicast}
+            peers = 1 + sum(cluster.get(axis, 1) - 1 for axis in axes)
+            fulls = [full_arrivals(tasks[use.task], use) for use in producers]
+            empties = [empty_arrivals(tasks[use.task], use) for use in consumers]
+            derived[name, copy] = Pipeline(
+                ring=name, copy=copy, kind="AsyncStore" if store else source + sink, stages=memory.stages or 0,
+                full_arrivals=_total(fulls, memory.lanes[0] > 1),
+                empty_arrivals=peers * _total(empties, memory.lanes[1] > 1 or memory.released_by == "one"),
+                tx_bytes=_transaction_bytes(memory, copy, [tasks[use.task] for use in producers], meanings, works),
+                producers=tuple(use.task for use in producers), consumers=tuple(use.task for use in consumers),
+                observers=tuple(use.task for use in observers), multicast=tuple(axis for axis in cluster if axis in axes),
+            )  # fmt: skip
+    return derived
+
+
+def _total(counts: list[int], one: bool) -> int:
+    return max(counts, default=0) if one else sum(counts)
+
+
+def _tensor_core_reads(
+    memory: Memory, tasks: Mapping[str, Task], name: str, copy: int, meanings: Meanings, works: Mapping[str, Work]
+) -> bool:
+    """Whether a product or a copy by the tensor core reads it, as opposed to loads by warps (`tcgen05_ld`)."""
+    return any(
+        step.verb in ("tcgen05_mma", "tcgen05_cp")
+        and any(
+            t.operand is not None and t.operand.name == name and t.operand.copy == copy and t.mode == "read"
+            for t in touches(step, meanings, works, task.name, task.replica)
+        )
+        for task in tasks.values()
+        for step in task.steps()
+    )
+
+
+def _transaction_bytes(
+    memory: Memory, copy: int, producers: list[Task], meanings: Meanings, works: Mapping[str, Work]
+) -> int | None:
+    """Sum the bytes that loads bring a stage; nothing where brackets differ or a count is known at run time only."""
+    total = 0
+    for task in producers:
+        tally = _Tally(memory, copy, task, meanings, works)
+        tally.block(task.tree, ())
+        amounts = set(tally.amounts)
+        if tally.dynamic or len(amounts) > 1:
+            return None
+        total += amounts.pop() if amounts else 0
+    return total
+
+
+class _Tally:
+    """Adds up what is loaded into the stage acquired last."""
+
+    def __init__(self, memory: Memory, copy: int, task: Task, meanings: Meanings, works: Mapping[str, Work]) -> None:
+        self.memory, self.copy, self.task, self.meanings, self.works = memory, copy, task, meanings, works
+        self.amounts: list[int] = []
+        self.places: list[tuple[int, ...]] = []
+        self.dynamic = False
+
+    def block(self, block: Block, place: tuple[int, ...]) -> None:
+        for i, node in enumerate(block):
+            if isinstance(node, Step):
+                self.step(node, place)
+            else:
+                for j, inner in enumerate(blocks(node)):
+                    self.block(inner, (*place, i, j))
+
+    def step(self, step: Step, place: tuple[int, ...]) -> None:
+        reference = operand_of(step)
+        if step.verb == "acquire" and reference is not None:
+            operand = self.meanings.meaning(reference, self.task.name, self.task.replica, step.env, step.route)
+            if reference.name == self.memory.name and operand is not None and operand.copy == self.copy:
+                self.amounts.append(0)
+                self.places.append(place)
+            return
+        for touch in touches(step, self.meanings, self.works, self.task.name, self.task.replica):
+            if touch.engine is not Engine.TMA or touch.operand is None or not touch.writes:
+                continue
+            if touch.operand.name != self.memory.name or touch.operand.copy != self.copy:
+                continue
+            buffer = self.memory.buffer(touch.reference.buffer)
+            size = self.memory.stage_bytes if buffer is None else buffer.bytes
+            if not self.amounts or getattr(step.model, "rows", None) is not None or self.places[-1] != place:
+                self.dynamic = True
+            else:
+                self.amounts[-1] += size
