@@ -1,4 +1,4 @@
-"""What an operation is: the model of its step, what it touches through which engine, and how it is emitted."""
+"""What an operation is: its step's model, what it touches through which engine, and how it is emitted."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ class Engine(StrEnum):
     CP_ASYNC = "cp_async"  # done at the commit of its stage
     WGMMA = "wgmma"  # done when `wgmma_wait` says so
     TCGEN05 = "tcgen05"  # done when the next commit or release by the tensor core arrives
+    TMEM = (
+        "tmem"  # tensor memory by warps: done before first use of the registers, and before commit or release
+    )
     PREFETCH = "prefetch"  # never waited for
 
 
@@ -53,9 +56,9 @@ def touches(field: str, mode: Mode, *kinds: str, engine: Engine = Engine.THREAD)
 class Operation:
     """An entry of the registry.
 
-    `issuer` is `one` where a single elected thread of the task issues the instruction, `all` where every thread
-    takes part. `template` is Jinja text of CUDA, rendered with what `bind` returns; an operation without them is
-    part of the language but not generated yet, which a diagnostic says at its place.
+    `issuer` is `one` where a single elected thread of the task issues the instruction, `all` where every
+    thread takes part. `template` is Jinja text of CUDA, rendered with what `bind` returns; an operation
+    without them is part of the language but not generated yet, which a diagnostic says at its place.
     """
 
     model: type[StepModel]

@@ -29,6 +29,9 @@ class BulkLoad(StepModel):
 
 OP = Operation(
     model=BulkLoad,
-    accesses=(touches("bulk_load", "read", "tensor", engine=Engine.TMA), touches("to", "write", "smem", engine=Engine.TMA)),
+    accesses=(
+        touches("bulk_load", "read", "tensor", engine=Engine.TMA),
+        touches("to", "write", "smem", engine=Engine.TMA),
+    ),
     issuer="one",
 )

@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 from tsc.ops import (
-    bulk_load, bulk_store, convert, count_in, cp_async, ldmatrix, load, stmatrix, store, store_wait, tcgen05_cp,
-    tcgen05_ld, tcgen05_mma, tcgen05_st, tma_load, tma_prefetch, tma_reduce, tma_store, wgmma, wgmma_wait, zero,
-)  # fmt: skip
+    bulk_load,
+    bulk_store,
+    convert,
+    count_in,
+    cp_async,
+    ldmatrix,
+    load,
+    stmatrix,
+    store,
+    store_wait,
+    tcgen05_cp,
+    tcgen05_ld,
+    tcgen05_mma,
+    tcgen05_st,
+    tma_load,
+    tma_prefetch,
+    tma_reduce,
+    tma_store,
+    wgmma,
+    wgmma_wait,
+    zero,
+)
 from tsc.ops.base import Operation
 
 OPERATIONS: tuple[Operation, ...] = (

@@ -26,7 +26,7 @@ class Tcgen05Ld(StepModel):
 OP = Operation(
     model=Tcgen05Ld,
     accesses=(
-        touches("from_", "read", "tmem", engine=Engine.TCGEN05),
-        touches("tcgen05_ld", "write", "registers", engine=Engine.TCGEN05),
+        touches("from_", "read", "tmem", engine=Engine.TMEM),
+        touches("tcgen05_ld", "write", "registers", engine=Engine.TMEM),
     ),
 )

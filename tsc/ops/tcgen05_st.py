@@ -26,7 +26,7 @@ class Tcgen05St(StepModel):
 OP = Operation(
     model=Tcgen05St,
     accesses=(
-        touches("from_", "read", "registers", engine=Engine.TCGEN05),
-        touches("tcgen05_st", "write", "tmem", engine=Engine.TCGEN05),
+        touches("from_", "read", "registers", engine=Engine.TMEM),
+        touches("tcgen05_st", "write", "tmem", engine=Engine.TMEM),
     ),
 )

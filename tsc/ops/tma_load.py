@@ -35,6 +35,9 @@ class TmaLoad(StepModel):
 
 OP = Operation(
     model=TmaLoad,
-    accesses=(touches("tma_load", "read", "tensor", engine=Engine.TMA), touches("to", "write", "smem", engine=Engine.TMA)),
+    accesses=(
+        touches("tma_load", "read", "tensor", engine=Engine.TMA),
+        touches("to", "write", "smem", engine=Engine.TMA),
+    ),
     issuer="one",
 )

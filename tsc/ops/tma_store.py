@@ -31,6 +31,9 @@ class TmaStore(StepModel):
 
 OP = Operation(
     model=TmaStore,
-    accesses=(touches("from_", "read", "smem", engine=Engine.STORE), touches("tma_store", "write", "tensor", engine=Engine.STORE)),
+    accesses=(
+        touches("from_", "read", "smem", engine=Engine.STORE),
+        touches("tma_store", "write", "tensor", engine=Engine.STORE),
+    ),
     issuer="one",
 )

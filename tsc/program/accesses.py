@@ -20,7 +20,7 @@ from tsc.spec.schedule import Do
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """One access of a step: the operand as written and as meant, how, by which engine, and where it is written."""
+    """One access of a step: its operand as written and as meant, how, by which engine, and its place."""
 
     reference: Reference
     operand: Operand | None  # None: nothing has that name
@@ -48,7 +48,12 @@ class Meanings:
         self.spec, self.values, self.copies = spec, values, copies
 
     def meaning(
-        self, reference: Reference, task: str | None, replica: int | None, env: Mapping[str, int | bool], route: Route
+        self,
+        reference: Reference,
+        task: str | None,
+        replica: int | None,
+        env: Mapping[str, int | bool],
+        route: Route,
     ) -> Operand | None:
         """Return what a reference means inside a task instance, or nothing."""
         name = reference.name
@@ -87,8 +92,10 @@ def touches(
         if work is None:
             return
         sides: tuple[tuple[Mode, tuple[Reference, ...], str], ...] = (
-            ("read", work.reads, "reads"), ("write", work.writes, "writes"), ("update", work.updates, "updates"),
-        )  # fmt: skip
+            ("read", work.reads, "reads"),
+            ("write", work.writes, "writes"),
+            ("update", work.updates, "updates"),
+        )
         for mode, references, key in sides:
             for i, reference in enumerate(references):
                 route = (*work.route, key, i)

@@ -16,11 +16,21 @@ from tsc.spec import schedule as grammar
 
 Env = Mapping[str, int | bool]
 
-# The four steps of a data task and the eight of a scheduler task (LANGUAGE section 7), without the superfluous tries.
+# The four steps of a data task and the eight of a scheduler task (LANGUAGE section 7), without the
+# superfluous tries.
 DATA_STEPS = ("wait", "get_and_advance_work_tile", "release")
 FETCH_STEPS = ("acquire", "fetch_work_tile", "commit", *DATA_STEPS)
 QUEUE_VERBS = frozenset(
-    ("try_acquire", "acquire", "fetch_work_tile", "commit", "try_wait", "wait", "get_and_advance_work_tile", "release")
+    (
+        "try_acquire",
+        "acquire",
+        "fetch_work_tile",
+        "commit",
+        "try_wait",
+        "wait",
+        "get_and_advance_work_tile",
+        "release",
+    )
 )
 # A repeat of more copies than this is refused where it stands: nobody wants its text.
 MOST_COPIES = 4096
@@ -73,7 +83,9 @@ class Expander:
             made.extend(self.node(node, (*route, i), env))
         return tuple(made)
 
-    def step(self, verb: str, model: StepModel | str, route: Route, env: Env, *, derived: bool = False) -> Step:
+    def step(
+        self, verb: str, model: StepModel | str, route: Route, env: Env, *, derived: bool = False
+    ) -> Step:
         """Make a step and count it."""
         index = self.count
         self.count += 1
@@ -105,7 +117,10 @@ class Expander:
         body = self.block(node.body, (*route, "body"), env)
         queue = node.work_tile_loop.name
         written = any(
-            isinstance(step, Step) and step.verb in QUEUE_VERBS and (ref := operand_of(step)) is not None and ref.name in self.queues
+            isinstance(step, Step)
+            and step.verb in QUEUE_VERBS
+            and (ref := operand_of(step)) is not None
+            and ref.name in self.queues
             for step in body
         )
         if not written and queue in self.queues:
@@ -124,14 +139,29 @@ class Expander:
         return self._loop(node, node.domain_loop, "loop", route, env, tuple(pieces))
 
     def _loop(
-        self, node: grammar.DomainLoop | grammar.For, end: Expr, variable: str, route: Route, env: Env, pieces: tuple[Piece, ...]
+        self,
+        node: grammar.DomainLoop | grammar.For,
+        end: Expr,
+        variable: str,
+        route: Route,
+        env: Env,
+        pieces: tuple[Piece, ...],
     ) -> Loop:
         unroll = self.values.integer(node.unroll, (*route, "unroll"), env)
         kind: Literal["domain_loop", "for"] = "domain_loop" if isinstance(node, grammar.DomainLoop) else "for"
         return Loop(
-            route=route, kind=kind, variable=variable, start=node.start or parse(0), end=end, step=node.step or parse(1),
-            unroll=unroll, key=node.key, env=env, pieces=pieces, split=len(pieces) > 1,
-        )  # fmt: skip
+            route=route,
+            kind=kind,
+            variable=variable,
+            start=node.start or parse(0),
+            end=end,
+            step=node.step or parse(1),
+            unroll=unroll,
+            key=node.key,
+            env=env,
+            pieces=pieces,
+            split=len(pieces) > 1,
+        )
 
     def _repeat(self, node: grammar.Repeat, route: Route, env: Env) -> Iterator[Node]:
         where = (*route, "repeat")
@@ -172,7 +202,9 @@ class Expander:
                 condition, otherwise = node.when_false, self.block(node.body, (*route, "body"), env)
             case grammar.Every():
                 period = self.values.integer(node.every, (*route, "every"), env)
-                start = self.values.integer(node.start, (*route, "start"), env) if node.start is not None else 0
+                start = (
+                    self.values.integer(node.start, (*route, "start"), env) if node.start is not None else 0
+                )
                 then = self.block(node.body, (*route, "body"), env)
             case _:
                 then = self.block(getattr(node, verb), (*route, key_of(node, verb)), env)
@@ -181,16 +213,23 @@ class Expander:
 
 
 _MODELS: dict[str, type[StepModel]] = {
-    "acquire": grammar.Acquire, "fetch_work_tile": grammar.FetchWorkTile, "commit": grammar.Commit, "wait": grammar.Wait,
-    "get_and_advance_work_tile": grammar.GetAndAdvanceWorkTile, "release": grammar.Release,
-}  # fmt: skip
+    "acquire": grammar.Acquire,
+    "fetch_work_tile": grammar.FetchWorkTile,
+    "commit": grammar.Commit,
+    "wait": grammar.Wait,
+    "get_and_advance_work_tile": grammar.GetAndAdvanceWorkTile,
+    "release": grammar.Release,
+}
 
 
-def queue_steps(expander: Expander, verbs: tuple[str, ...], queue: str, route: Route, env: Env) -> tuple[Node, ...]:
+def queue_steps(
+    expander: Expander, verbs: tuple[str, ...], queue: str, route: Route, env: Env
+) -> tuple[Node, ...]:
     """Make the derived steps of a queue."""
     reference = parse_reference(queue)
     return tuple(
-        expander.step(verb, _MODELS[verb].model_construct(**{verb: reference}), route, env, derived=True) for verb in verbs
+        expander.step(verb, _MODELS[verb].model_validate({verb: reference}), route, env, derived=True)
+        for verb in verbs
     )
 
 

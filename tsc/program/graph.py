@@ -14,8 +14,8 @@ def dependency_graph(
 ) -> dict[str, tuple[str, ...]]:
     """Return for every smem, tmem and signal the resources whose content flows into it.
 
-    Registers are looked through: what a task loads into them flows on to what it stores from them. A signal is made
-    from what its committing task waits for.
+    Registers are looked through: what a task loads into them flows on to what it stores from them. A signal
+    is made from what its committing task waits for.
     """
     edges: dict[str, set[str]] = {name: set() for name in memories}
     for task in tasks:
@@ -30,7 +30,11 @@ def dependency_graph(
 
 
 def _flow(
-    task: Task, memories: Mapping[str, Memory], meanings: Meanings, works: Mapping[str, Work], edges: dict[str, set[str]]
+    task: Task,
+    memories: Mapping[str, Memory],
+    meanings: Meanings,
+    works: Mapping[str, Work],
+    edges: dict[str, set[str]],
 ) -> None:
     held: dict[str, set[str]] = {}  # register set -> memories that its values came from
     changed = True
@@ -50,7 +54,9 @@ def _flow(
                 if touch.operand is None or not touch.writes:
                     continue
                 name = touch.operand.name
-                target = held.setdefault(name, set()) if touch.operand.kind == "registers" else edges.get(name)
+                target = (
+                    held.setdefault(name, set()) if touch.operand.kind == "registers" else edges.get(name)
+                )
                 new = reads - {name} if touch.operand.kind == "registers" else reads
                 if target is not None and not new <= target:
                     target |= new

@@ -1,18 +1,18 @@
 """The resolved program: every fact that a rule, the proof, the generator or a report asks about a kernel.
 
-Plain frozen data. Where a fact could not be derived because the spec is at fault, it is `None` or absent, and a rule
-says why; nothing here raises for a wrong spec.
+Plain frozen data. Where a fact could not be derived because the spec is at fault, it is `None` or absent,
+and a rule says why; nothing here raises for a wrong spec.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from tsc.expr import Expr, Interval
 from tsc.model import Reference
+from tsc.program.scope import Failure, Site, Stage
 from tsc.program.target import Target
 from tsc.program.tree import Block, Step
 from tsc.source.route import Route
@@ -21,50 +21,6 @@ from tsc.spec.document import Spec
 if TYPE_CHECKING:
     from tsc.program.accesses import Meanings, Touch
     from tsc.program.values import Values
-
-
-class Stage(IntEnum):
-    """When the value of a name is known (LANGUAGE section 4); later stages may use earlier ones."""
-
-    BUILD = 0
-    LAUNCH = 1
-    CTA = 2
-    TILE = 3
-    ITERATION = 4
-    VALUE = 5  # tokens and registers: where they are written
-    THREAD = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What a name means where it stands."""
-
-    stage: Stage
-    kind: Literal[
-        "constant", "dim", "scalar", "let", "tensor", "register", "builtin", "repeat", "for", "token", "loop", "tile"
-    ]
-    meaning: str
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """An expression of the spec: where it stands, the latest stage it may depend on, and the names it can see."""
-
-    route: Route
-    expr: Expr
-    allowed: Stage
-    place: str  # "`stages`", for messages
-    scope: Mapping[str, Known]
-    task: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An expression with a build-time value that has none."""
-
-    route: Route
-    message: str
-    within: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +111,8 @@ class RingUse:
 class Memory:
     """A resource of kind smem or tmem, or a signal (which has no buffers).
 
-    `stages` is `None` for plain memory; `offset` the first byte of copy 0 (columns for tensor memory); copies lie
-    `copy_bytes` apart, stages `stage_bytes`.
+    `stages` is `None` for plain memory; `offset` the first byte of copy 0 (columns for tensor memory);
+    copies lie `copy_bytes` apart, stages `stage_bytes`.
     """
 
     name: str
@@ -192,8 +148,9 @@ class Memory:
 class Pipeline:
     """How one copy of a ring is synchronised, as derived (LANGUAGE section 12).
 
-    `kind` is `AsyncStore` for a store ring, which has no barrier. `tx_bytes` is `None` where it is only known at run
-    time. Offsets are of stage 0's barriers in shared memory; members of a group share one of the two.
+    `kind` is `AsyncStore` for a store ring, which has no barrier. `tx_bytes` is `None` where it is only
+    known at run time. Offsets are of stage 0's barriers in shared memory; members of a group share one of
+    the two.
     """
 
     ring: str
@@ -287,8 +244,8 @@ class Work:
 class Task:
     """One instance of a task; replicas are instances of their own.
 
-    `tree` has builds expanded, split loops cut and the queue's steps added. `single` says that one elected thread runs
-    the whole schedule, because nothing in it needs the others.
+    `tree` has builds expanded, split loops cut and the queue's steps added. `single` says that one elected
+    thread runs the whole schedule, because nothing in it needs the others.
     """
 
     name: str
@@ -322,7 +279,9 @@ class Task:
 class Operand:
     """What a reference in a schedule means."""
 
-    kind: Literal["tensor", "scalar", "smem", "tmem", "signal", "registers", "merge", "fork", "queue", "turn", "barrier"]
+    kind: Literal[
+        "tensor", "scalar", "smem", "tmem", "signal", "registers", "merge", "fork", "queue", "turn", "barrier"
+    ]
     name: str
     copy: int = 0
     memory: Memory | None = None
@@ -370,7 +329,9 @@ class Program:
         """Return an expression without lets, its constants and the names of `env` folded."""
         return self.values.flat(expr, env)
 
-    def meaning(self, reference: Reference, task: Task, env: Mapping[str, int | bool], route: Route = ()) -> Operand | None:
+    def meaning(
+        self, reference: Reference, task: Task, env: Mapping[str, int | bool], route: Route = ()
+    ) -> Operand | None:
         """Return what a reference means in a task instance, with its memory and buffer, or nothing."""
         found = self.meanings.meaning(reference, task.name, task.replica, env, route)
         if found is None or found.name not in self.memories:
@@ -398,4 +359,3 @@ class Program:
         for _, extent in self.cluster:
             size *= extent
         return size
-

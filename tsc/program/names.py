@@ -1,4 +1,4 @@
-"""The namespace of a spec, and every place where an expression stands with what it may depend on (LANGUAGE section 4)."""
+"""The namespace of a spec, and every place of an expression with what it may depend on there."""
 
 from __future__ import annotations
 
@@ -8,29 +8,44 @@ from typing import Any
 from tsc.expr import Expr
 from tsc.model import Reference
 from tsc.ops.base import StepModel
-from tsc.program.model import Known, Site, Stage
+from tsc.program.scope import Known, Site, Stage
 from tsc.source.route import Route
 from tsc.spec import resources as kinds
 from tsc.spec.document import Spec
-from tsc.spec.schedule import Do, DomainLoop, For, If, Repeat, WorkTileLoop
+from tsc.spec.schedule import Do, DomainLoop, For, Repeat, WorkTileLoop
 from tsc.spec.tasks import Task
 
-# Fields of steps and nodes whose value is needed when the kernel is built; everything else may depend on anything.
+# Fields of steps and nodes whose value is needed when the kernel is built; everything else may depend on
+# anything.
 BUILD_FIELDS = {
-    ("commit", "keep"), ("release", "keep"), ("domain_loop", "unroll"), ("for", "unroll"), ("every", "every"),
-    ("every", "start"), ("repeat", "repeat"), ("if", "if_"), ("store_wait", "store_wait"), ("wgmma_wait", "wgmma_wait"),
-    ("tma_prefetch", "box"), ("count_in", "of"),
-}  # fmt: skip
-OTHER_FIELDS = {("work_tile_loop", "skip_if"): Stage.TILE, ("get_and_advance_work_tile", "stride"): Stage.LAUNCH}
+    ("commit", "keep"),
+    ("release", "keep"),
+    ("domain_loop", "unroll"),
+    ("for", "unroll"),
+    ("every", "every"),
+    ("every", "start"),
+    ("repeat", "repeat"),
+    ("if", "if_"),
+    ("store_wait", "store_wait"),
+    ("wgmma_wait", "wgmma_wait"),
+    ("tma_prefetch", "box"),
+    ("count_in", "of"),
+}
+OTHER_FIELDS = {
+    ("work_tile_loop", "skip_if"): Stage.TILE,
+    ("get_and_advance_work_tile", "stride"): Stage.LAUNCH,
+}
 
 
 def dims_of(spec: Spec) -> dict[str, list[Route]]:
     """List the names that become dims by being used in a param's shape, with the places of use.
 
-    A name that is declared otherwise is no dim. `dims` itself declares nothing: a promise about an unused dim is an error
-    of its own.
+    A name that is declared otherwise is no dim. `dims` itself declares nothing: a promise about an unused
+    dim is an error of its own.
     """
-    declared = set(spec.constants) | set(spec.let) | {"sms"} | {n for n, p in spec.params.items() if p.shape is None}
+    declared = (
+        set(spec.constants) | set(spec.let) | {"sms"} | {n for n, p in spec.params.items() if p.shape is None}
+    )
     found: dict[str, list[Route]] = {}
     for name, param in spec.params.items():
         for i, extent in enumerate(param.shape or ()):
@@ -41,7 +56,7 @@ def dims_of(spec: Spec) -> dict[str, list[Route]]:
 
 
 def global_names(spec: Spec) -> dict[str, Known]:
-    """Return what is declared at the top of the file, lets left out, and the names that every expression may see."""
+    """Return what the file declares at its top, lets left out, and the names that all expressions may see."""
     names: dict[str, Known] = {name: Known(Stage.BUILD, "constant", "a constant") for name in spec.constants}
     names.update({name: Known(Stage.LAUNCH, "dim", "a dim") for name in dims_of(spec) if name not in names})
     for name, param in spec.params.items():
@@ -66,7 +81,12 @@ def tile_names(spec: Spec) -> dict[str, Known]:
     names = {"tile.seq": Known(Stage.TILE, "tile", "how many tiles this CTA has had before")}
     for resource in spec.resources.values():
         if isinstance(resource, kinds.Queue):
-            names.update({f"tile.{axis}": Known(Stage.TILE, "tile", "a coordinate of the tile") for axis in resource.axes})
+            names.update(
+                {
+                    f"tile.{axis}": Known(Stage.TILE, "tile", "a coordinate of the tile")
+                    for axis in resource.axes
+                }
+            )
     return names
 
 
@@ -75,7 +95,11 @@ def thread_names(spec: Spec) -> dict[str, Known]:
     names = {name: Known(Stage.THREAD, "builtin", "known to a thread") for name in ("thread", "warp", "lane")}
     names["threads"] = Known(Stage.BUILD, "builtin", "the threads of the task")
     for name, resource in spec.resources.items():
-        if isinstance(resource, kinds.Registers) and resource.per_thread is not None and resource.dtype in _VALUES:
+        if (
+            isinstance(resource, kinds.Registers)
+            and resource.per_thread is not None
+            and resource.dtype in _VALUES
+        ):
             names[name] = Known(Stage.VALUE, "register", "a register")
     return names
 
@@ -109,7 +133,11 @@ def let_stages(spec: Spec) -> dict[str, Stage]:
             return None
         latest = Stage.BUILD
         for used in spec.let[name].names:
-            inner = stage(used.text, above | {name}) if used.text in spec.let else known.get(used.text, _UNKNOWN).stage
+            inner = (
+                stage(used.text, above | {name})
+                if used.text in spec.let
+                else known.get(used.text, _UNKNOWN).stage
+            )
             if inner is None:
                 return None
             latest = max(latest, inner)
@@ -150,13 +178,24 @@ def block_fields(model: StepModel) -> tuple[str, ...]:
 
 
 _BLOCK_FIELDS = {
-    "work_tile_loop": ("body",), "domain_loop": ("body",), "for": ("body",), "first_iter": ("first_iter",),
-    "last_iter": ("last_iter",), "every": ("body",), "when_true": ("body",), "when_false": ("body",),
-    "when": ("then", "else_"), "skippable": ("skippable",), "repeat": ("body",), "if": ("then", "else_"),
-}  # fmt: skip
+    "work_tile_loop": ("body",),
+    "domain_loop": ("body",),
+    "for": ("body",),
+    "first_iter": ("first_iter",),
+    "last_iter": ("last_iter",),
+    "every": ("body",),
+    "when_true": ("body",),
+    "when_false": ("body",),
+    "when": ("then", "else_"),
+    "skippable": ("skippable",),
+    "repeat": ("body",),
+    "if": ("then", "else_"),
+}
 
 
-def written(block: tuple[Any, ...], route: Route, above: tuple[StepModel, ...] = ()) -> Iterator[tuple[Any, Route, tuple[StepModel, ...]]]:
+def written(
+    block: tuple[Any, ...], route: Route, above: tuple[StepModel, ...] = ()
+) -> Iterator[tuple[Any, Route, tuple[StepModel, ...]]]:
     """Yield every node of a schedule as written, with its route and the nodes around it, outermost first."""
     for i, node in enumerate(block):
         here = (*route, i)
@@ -213,20 +252,30 @@ def sites(spec: Spec) -> Iterator[Site]:
                 yield from _node_sites(node, route, {**scope, **_local(task, above, tiles)}, spec, name)
 
 
-def _node_sites(node: StepModel, route: Route, scope: Mapping[str, Known], spec: Spec, task: str) -> Iterator[Site]:
+def _node_sites(
+    node: StepModel, route: Route, scope: Mapping[str, Known], spec: Spec, task: str
+) -> Iterator[Site]:
     skipped = block_fields(node)
     for field in type(node).model_fields:
         if field in skipped:
             continue
         key = key_of(node, field)
-        allowed = Stage.BUILD if (node.verb, field) in BUILD_FIELDS else OTHER_FIELDS.get((node.verb, field), Stage.THREAD)
+        allowed = (
+            Stage.BUILD
+            if (node.verb, field) in BUILD_FIELDS
+            else OTHER_FIELDS.get((node.verb, field), Stage.THREAD)
+        )
         inner = scope
         if isinstance(node, WorkTileLoop):
             inner = {**scope, **tile_names(spec)}
         value = getattr(node, field)
         constants = _const_args(spec, node) if isinstance(node, Do) and field == "with_" else frozenset()
         for where, expr in expressions(value, (*route, key)):
-            limit = Stage.BUILD if isinstance(value, Reference) or (constants and where[-1] in constants) else allowed
+            limit = (
+                Stage.BUILD
+                if isinstance(value, Reference) or (constants and where[-1] in constants)
+                else allowed
+            )
             yield Site(where, expr, limit, f"`{key}`", inner, task)
 
 
@@ -251,6 +300,10 @@ def _top_sites(spec: Spec, scope: Mapping[str, Known]) -> Iterator[Site]:
         yield Site(where, expr, Stage.LAUNCH, "`ctas`", scope)
     for where, expr in expressions(spec.launch.cluster, ("launch", "cluster")):
         yield Site(where, expr, Stage.BUILD, "`cluster`", scope)
+    for name, dim in spec.dims.items():
+        for field in ("min", "max", "multiple_of"):
+            for where, expr in expressions(getattr(dim, field), ("dims", name, field)):
+                yield Site(where, expr, Stage.BUILD, f"`{field}`", scope)
     for where, expr in expressions(spec.assert_, ("assert",)):
         yield Site(where, expr, Stage.LAUNCH, "`assert`", scope)
     if spec.expect is not None:

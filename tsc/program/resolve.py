@@ -41,11 +41,24 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
     tasks = _name_barriers(tasks)
     registers = register_sets(spec, values)
     cluster = {
-        axis: values.integer(extent, ("launch", "cluster", axis)) or 1 for axis, extent in spec.launch.cluster.items()
+        axis: values.integer(extent, ("launch", "cluster", axis)) or 1
+        for axis, extent in spec.launch.cluster.items()
     }
-    found = memories(spec, values, _uses(tasks, meanings, works, frozenset(n for n, r in registers.items() if r.shape is not None)), counts)
-    groups = {n: Group(n, ("resources", n), m.kind, m.of) for n, m in spec.resources.items() if isinstance(m, (kinds.Merge, kinds.Fork))}
-    found = {n: replace(m, group=next((g for g, group in groups.items() if n in group.members), None)) for n, m in found.items()}
+    found = memories(
+        spec,
+        values,
+        _uses(tasks, meanings, works, frozenset(n for n, r in registers.items() if r.shape is not None)),
+        counts,
+    )
+    groups = {
+        n: Group(n, ("resources", n), m.kind, m.of)
+        for n, m in spec.resources.items()
+        if isinstance(m, (kinds.Merge, kinds.Fork))
+    }
+    found = {
+        n: replace(m, group=next((g for g, group in groups.items() if n in group.members), None))
+        for n, m in found.items()
+    }
     usages = ring_uses(tasks, found, meanings, works)
     derived = pipelines(spec, {task.label: task for task in tasks}, found, usages, meanings, works, cluster)
     orders = _orders(spec, tasks, meanings, counts)
@@ -56,16 +69,38 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
     ranges = _ranges(spec, values, dims, queue, cluster, warps)
     complete = all(m.buffers or m.kind == "signal" for m in found.values())
     return Program(
-        spec=spec, kernel=spec.kernel, target=find_target(targets[0]) if targets else None, targets=targets,
-        constants=dict(spec.constants), lets=values.lets, let_stages=let_stages(spec), dims=dims, tensors=tensors,
-        scalars=scalars, params=tuple(spec.params), queue=queue, memories=layout.memories, registers=registers,
-        groups=groups, orders=layout.orders, works=works, tasks=tuple(tasks), uses=tuple(usage.use for usage in usages),
-        pipelines=layout.pipelines, graph=dependency_graph(tasks, found, meanings, works), cluster=tuple(cluster.items()),
-        grid=_grid(spec, values, queue, cluster), threads=None if warps is None else 32 * warps,
-        smem_bytes=layout.smem_bytes if complete else None, tmem_columns=layout.tmem_columns if complete else None,
-        sites=tuple(sites(spec)), failures=tuple(dict.fromkeys(values.failures)), ranges=ranges, values=values,
+        spec=spec,
+        kernel=spec.kernel,
+        target=find_target(targets[0]) if targets else None,
+        targets=targets,
+        constants=dict(spec.constants),
+        lets=values.lets,
+        let_stages=let_stages(spec),
+        dims=dims,
+        tensors=tensors,
+        scalars=scalars,
+        params=tuple(spec.params),
+        queue=queue,
+        memories=layout.memories,
+        registers=registers,
+        groups=groups,
+        orders=layout.orders,
+        works=works,
+        tasks=tuple(tasks),
+        uses=tuple(usage.use for usage in usages),
+        pipelines=layout.pipelines,
+        graph=dependency_graph(tasks, found, meanings, works),
+        cluster=tuple(cluster.items()),
+        grid=_grid(spec, values, queue, cluster),
+        threads=None if warps is None else 32 * warps,
+        smem_bytes=layout.smem_bytes if complete else None,
+        tmem_columns=layout.tmem_columns if complete else None,
+        sites=tuple(sites(spec)),
+        failures=tuple(dict.fromkeys(values.failures)),
+        ranges=ranges,
+        values=values,
         meanings=meanings,
-    )  # fmt: skip
+    )
 
 
 def _name_barriers(tasks: list[Task]) -> list[Task]:
@@ -78,7 +113,9 @@ def _name_barriers(tasks: list[Task]) -> list[Task]:
     return named
 
 
-def _uses(tasks: list[Task], meanings: Meanings, works: Mapping[str, Work], fragments: frozenset[str]) -> Uses:
+def _uses(
+    tasks: list[Task], meanings: Meanings, works: Mapping[str, Work], fragments: frozenset[str]
+) -> Uses:
     matrix, bulk = set(), set()
     for task in tasks:
         for step in task.steps():
@@ -86,7 +123,8 @@ def _uses(tasks: list[Task], meanings: Meanings, works: Mapping[str, Work], frag
                 continue
             found = list(touches(step, meanings, works, task.name, task.replica))
             whole = step.verb in ("wgmma", "tcgen05_mma", "tcgen05_cp", "stmatrix", "ldmatrix") or (
-                step.verb in ("store", "load") and any(t.operand is not None and t.operand.name in fragments for t in found)
+                step.verb in ("store", "load")
+                and any(t.operand is not None and t.operand.name in fragments for t in found)
             )
             copies = step.verb.startswith(("tma_", "bulk_"))
             for touch in found:
@@ -99,7 +137,9 @@ def _uses(tasks: list[Task], meanings: Meanings, works: Mapping[str, Work], frag
     return Uses(frozenset(matrix), frozenset(bulk))
 
 
-def _orders(spec: Spec, tasks: list[Task], meanings: Meanings, counts: Mapping[str, int]) -> dict[tuple[str, int], Order]:
+def _orders(
+    spec: Spec, tasks: list[Task], meanings: Meanings, counts: Mapping[str, int]
+) -> dict[tuple[str, int], Order]:
     """Collect the participants of turns and named barriers; thread counts are sums over them."""
     free = 1 + max((task.barrier_id or 0 for task in tasks), default=0)
     made: dict[tuple[str, int], Order] = {}
@@ -115,7 +155,9 @@ def _orders(spec: Spec, tasks: list[Task], meanings: Meanings, counts: Mapping[s
             if isinstance(model, kinds.Turn):
                 made[name, copy] = Order(name, route, "turn", copy, labels)
             else:
-                made[name, copy] = Order(name, route, "barrier", copy, labels, None, free, sum(t.threads for t in members))
+                made[name, copy] = Order(
+                    name, route, "barrier", copy, labels, None, free, sum(t.threads for t in members)
+                )
                 free += 1
     return made
 
@@ -154,7 +196,9 @@ def _arguments(spec: Spec, values: Values) -> tuple[dict[str, Tensor], dict[str,
     for name, model in spec.workspace.items():
         shape = tuple(values.flat(extent) for extent in model.shape)
         route = ("workspace", name)
-        tensors[name] = Tensor(name, route, model.dtype, shape, tuple(range(len(shape))), True, False, True, model.zero)
+        tensors[name] = Tensor(
+            name, route, model.dtype, shape, tuple(range(len(shape))), True, False, True, model.zero
+        )
     return tensors, scalars
 
 
@@ -170,9 +214,11 @@ def _dims(spec: Spec, values: Values) -> dict[str, Dim]:
     found = {}
     for name, uses in dims_of(spec).items():
         model = spec.dims.get(name)
-        low = 0 if model is None or model.min is None else max(0, model.min)
-        high = INT32 if model is None or model.max is None else model.max
-        step = 1 if model is None or model.multiple_of is None else max(1, model.multiple_of)
+        route = ("dims", name)
+        low = values.integer(model.min, (*route, "min")) if model is not None else None
+        high = values.integer(model.max, (*route, "max")) if model is not None else None
+        step = values.integer(model.multiple_of, (*route, "multiple_of")) if model is not None else None
+        low, high, step = max(0, low or 0), INT32 if high is None else high, max(1, step or 1)
         found[name] = Dim(name, Interval(low, max(low, high)), step, tuple(uses))
     return found
 
@@ -197,7 +243,9 @@ def cluster_tiles(queue: Queue, cluster: Mapping[str, int]) -> str:
     return " * ".join(parts) if parts else "1"
 
 
-def _grid(spec: Spec, values: Values, queue: Queue | None, cluster: Mapping[str, int]) -> tuple[Expr, ...] | None:
+def _grid(
+    spec: Spec, values: Values, queue: Queue | None, cluster: Mapping[str, int]
+) -> tuple[Expr, ...] | None:
     if queue is None:
         if spec.launch.grid is None:
             return None
@@ -208,7 +256,8 @@ def _grid(spec: Spec, values: Values, queue: Queue | None, cluster: Mapping[str,
     tiles = cluster_tiles(queue, cluster)
     if queue.policy == "grid":
         return (values.flat(parse(f"{tiles} * {size}")),)
-    # Even waves: the fewest clusters that need no more waves than all that can be resident would (LANGUAGE section 6).
+    # Even waves: the fewest clusters that need no more waves than all that can be resident would (LANGUAGE
+    # section 6).
     most = f"max(1, sms * {spec.launch.ctas_per_sm} // {size})"
     if spec.launch.ctas is not None:
         most = f"max(1, ({values.flat(spec.launch.ctas).text}) // {size})"
@@ -217,12 +266,21 @@ def _grid(spec: Spec, values: Values, queue: Queue | None, cluster: Mapping[str,
 
 
 def _ranges(
-    spec: Spec, values: Values, dims: Mapping[str, Dim], queue: Queue | None, cluster: Mapping[str, int], warps: int | None
+    spec: Spec,
+    values: Values,
+    dims: Mapping[str, Dim],
+    queue: Queue | None,
+    cluster: Mapping[str, int],
+    warps: int | None,
 ) -> dict[str, Interval]:
     """Bound every name that is not local to a task; a grid that is not given has the hardware's limits."""
     ranges = {name: dim.interval for name, dim in dims.items()}
     ranges["sms"] = Interval(1, MOST_SMS)
-    widths = {"i32": Interval(-(2**31), INT32), "u32": Interval(0, 2**32 - 1), "i64": Interval(-(2**63), 2**63 - 1)}
+    widths = {
+        "i32": Interval(-(2**31), INT32),
+        "u32": Interval(0, 2**32 - 1),
+        "i64": Interval(-(2**63), 2**63 - 1),
+    }
     widths |= {"i8": Interval(-128, 127), "u8": Interval(0, 255), "bool": Interval(0, 1)}
     for name, param in spec.params.items():
         if param.dtype in widths:

@@ -1,4 +1,4 @@
-"""Who fills and who reads each ring, its type of pipeline, arrival counts and transaction bytes (LANGUAGE section 12)."""
+"""Who fills and who reads each ring, its type of pipeline, its arrival counts and transaction bytes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ class Usage:
     multicast: frozenset[str]
 
 
-def ring_uses(tasks: Iterable[Task], memories: Mapping[str, Memory], meanings: Meanings, works: Mapping[str, Work]) -> list[Usage]:
+def ring_uses(
+    tasks: Iterable[Task], memories: Mapping[str, Memory], meanings: Meanings, works: Mapping[str, Work]
+) -> list[Usage]:
     """Collect what each task instance does with each ring copy, groups looked through."""
     found: list[Usage] = []
     for task in tasks:
@@ -56,10 +58,18 @@ def ring_uses(tasks: Iterable[Task], memories: Mapping[str, Memory], meanings: M
                         entry.multicast.add(axis)
         for (name, copy), entry in seen.items():
             use = RingUse(
-                task.label, name, copy, "acquire" in entry.verbs, "commit" in entry.verbs, "wait" in entry.verbs,
-                "release" in entry.verbs, entry.observed and not entry.plain_wait and "release" not in entry.verbs,
-                "skip" in entry.verbs, frozenset(entry.reads), frozenset(entry.writes),
-            )  # fmt: skip
+                task.label,
+                name,
+                copy,
+                "acquire" in entry.verbs,
+                "commit" in entry.verbs,
+                "wait" in entry.verbs,
+                "release" in entry.verbs,
+                entry.observed and not entry.plain_wait and "release" not in entry.verbs,
+                "skip" in entry.verbs,
+                frozenset(entry.reads),
+                frozenset(entry.writes),
+            )
             found.append(Usage(use, frozenset(entry.multicast)))
     return found
 
@@ -77,7 +87,7 @@ def _note(entry: _Seen, step: Step) -> None:
 
 
 def is_store_ring(memory: Memory, uses: list[RingUse]) -> bool:
-    """Whether only a store engine in the committing task reads it, so that `wait` and `release` are not written."""
+    """Whether only a store engine in the committing task reads it: `wait` and `release` are not written."""
     if not memory.ring or memory.kind != "smem":
         return False
     readers = [use for use in uses if use.engine_reads]
@@ -89,7 +99,7 @@ def is_store_ring(memory: Memory, uses: list[RingUse]) -> bool:
 
 
 def full_arrivals(task: Task, use: RingUse) -> int:
-    """Arrivals of one producing task a stage: 1 by TMA or MMA, else 1 a warp, 1 a thread where it fills by cp.async."""
+    """Arrivals of one producing task a stage: 1 by TMA or MMA, 1 a thread by cp.async, else 1 a warp."""
     if task.single:
         return 1
     if Engine.CP_ASYNC.value in use.engine_writes:
@@ -101,22 +111,26 @@ def full_arrivals(task: Task, use: RingUse) -> int:
 
 
 def empty_arrivals(task: Task, use: RingUse) -> int:
-    """Arrivals of one consuming task a stage: 1 a warpgroup of wgmma, 1 for an MMA or a store engine, else 1 a warp."""
+    """Arrivals of a consuming task a stage: 1 by MMA or store engine, 1 a warpgroup of wgmma, else 1 a warp."""
     if task.single:
         return 1
     engines = use.engine_reads
     if engines == {Engine.WGMMA.value}:
         return -(-(task.warps or 0) // 4)
     if engines and engines <= {Engine.TCGEN05.value, Engine.STORE.value}:
-        # The tensor core's own loads (tcgen05_ld) are made by warps; only a product's reads end by a commit.
         return 1
     return task.warps or 0
 
 
 def pipelines(
-    spec: Spec, tasks: Mapping[str, Task], memories: Mapping[str, Memory], usages: list[Usage], meanings: Meanings,
-    works: Mapping[str, Work], cluster: Mapping[str, int],
-) -> dict[tuple[str, int], Pipeline]:  # fmt: skip
+    spec: Spec,
+    tasks: Mapping[str, Task],
+    memories: Mapping[str, Memory],
+    usages: list[Usage],
+    meanings: Meanings,
+    works: Mapping[str, Work],
+    cluster: Mapping[str, int],
+) -> dict[tuple[str, int], Pipeline]:
     """Derive the pipeline of every ring copy."""
     derived: dict[tuple[str, int], Pipeline] = {}
     for name, memory in memories.items():
@@ -130,21 +144,35 @@ def pipelines(
             observers = [use for use in uses if use.observes]
             engines = {engine for use in producers for engine in use.engine_writes}
             reading = {engine for use in uses for engine in use.engine_reads}
+            pair = spec.launch.cta_group if Engine.TCGEN05.value in reading | engines else 1
             store = is_store_ring(memory, uses)
-            source = "Tma" if Engine.TMA.value in engines else "Umma" if Engine.TCGEN05.value in engines else "Async"
-            sink = "Umma" if _tensor_core_reads(memory, tasks, name, copy, meanings, works) and Engine.TCGEN05.value in reading else "Async"
+            source = (
+                "Tma"
+                if Engine.TMA.value in engines
+                else "Umma"
+                if Engine.TCGEN05.value in engines
+                else "Async"
+            )
+            sink = "Umma" if Engine.TCGEN05.value in reading else "Async"
             axes = {axis for usage in mine for axis in usage.multicast}
             peers = 1 + sum(cluster.get(axis, 1) - 1 for axis in axes)
             fulls = [full_arrivals(tasks[use.task], use) for use in producers]
             empties = [empty_arrivals(tasks[use.task], use) for use in consumers]
+            exclusive = memory.lanes[1] > 1 or memory.released_by == "one"
+            loaded = _transaction_bytes(memory, copy, [tasks[use.task] for use in producers], meanings, works)
             derived[name, copy] = Pipeline(
-                ring=name, copy=copy, kind="AsyncStore" if store else source + sink, stages=memory.stages or 0,
+                ring=name,
+                copy=copy,
+                kind="AsyncStore" if store else source + sink,
+                stages=memory.stages or 0,
                 full_arrivals=_total(fulls, memory.lanes[0] > 1),
-                empty_arrivals=peers * _total(empties, memory.lanes[1] > 1 or memory.released_by == "one"),
-                tx_bytes=_transaction_bytes(memory, copy, [tasks[use.task] for use in producers], meanings, works),
-                producers=tuple(use.task for use in producers), consumers=tuple(use.task for use in consumers),
-                observers=tuple(use.task for use in observers), multicast=tuple(axis for axis in cluster if axis in axes),
-            )  # fmt: skip
+                empty_arrivals=peers * (pair if sink == "Async" else 1) * _total(empties, exclusive),
+                tx_bytes=None if loaded is None else loaded * (pair if sink == "Umma" else 1),
+                producers=tuple(use.task for use in producers),
+                consumers=tuple(use.task for use in consumers),
+                observers=tuple(use.task for use in observers),
+                multicast=tuple(axis for axis in cluster if axis in axes),
+            )
     return derived
 
 
@@ -152,25 +180,10 @@ def _total(counts: list[int], one: bool) -> int:
     return max(counts, default=0) if one else sum(counts)
 
 
-def _tensor_core_reads(
-    memory: Memory, tasks: Mapping[str, Task], name: str, copy: int, meanings: Meanings, works: Mapping[str, Work]
-) -> bool:
-    """Whether a product or a copy by the tensor core reads it, as opposed to loads by warps (`tcgen05_ld`)."""
-    return any(
-        step.verb in ("tcgen05_mma", "tcgen05_cp")
-        and any(
-            t.operand is not None and t.operand.name == name and t.operand.copy == copy and t.mode == "read"
-            for t in touches(step, meanings, works, task.name, task.replica)
-        )
-        for task in tasks.values()
-        for step in task.steps()
-    )
-
-
 def _transaction_bytes(
     memory: Memory, copy: int, producers: list[Task], meanings: Meanings, works: Mapping[str, Work]
 ) -> int | None:
-    """Sum the bytes that loads bring a stage; nothing where brackets differ or a count is known at run time only."""
+    """Sum the bytes that loads bring a stage; `None` where brackets differ or a run-time value counts."""
     total = 0
     for task in producers:
         tally = _Tally(memory, copy, task, meanings, works)
@@ -185,7 +198,9 @@ def _transaction_bytes(
 class _Tally:
     """Adds up what is loaded into the stage acquired last."""
 
-    def __init__(self, memory: Memory, copy: int, task: Task, meanings: Meanings, works: Mapping[str, Work]) -> None:
+    def __init__(
+        self, memory: Memory, copy: int, task: Task, meanings: Meanings, works: Mapping[str, Work]
+    ) -> None:
         self.memory, self.copy, self.task, self.meanings, self.works = memory, copy, task, meanings, works
         self.amounts: list[int] = []
         self.places: list[tuple[int, ...]] = []
@@ -202,7 +217,9 @@ class _Tally:
     def step(self, step: Step, place: tuple[int, ...]) -> None:
         reference = operand_of(step)
         if step.verb == "acquire" and reference is not None:
-            operand = self.meanings.meaning(reference, self.task.name, self.task.replica, step.env, step.route)
+            operand = self.meanings.meaning(
+                reference, self.task.name, self.task.replica, step.env, step.route
+            )
             if reference.name == self.memory.name and operand is not None and operand.copy == self.copy:
                 self.amounts.append(0)
                 self.places.append(place)

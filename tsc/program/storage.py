@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from tsc.expr import Expr
 from tsc.model import Reference
@@ -14,9 +15,22 @@ from tsc.spec import resources as kinds
 from tsc.spec.document import Spec
 
 BITS = {
-    "f32": 32, "tf32": 32, "i32": 32, "u32": 32, "f16": 16, "bf16": 16, "i64": 64, "e4m3": 8, "e5m2": 8, "i8": 8, "u8": 8,
-    "bool": 8, "e2m1": 4, "i4": 4, "u4": 4,
-}  # fmt: skip
+    "f32": 32,
+    "tf32": 32,
+    "i32": 32,
+    "u32": 32,
+    "f16": 16,
+    "bf16": 16,
+    "i64": 64,
+    "e4m3": 8,
+    "e5m2": 8,
+    "i8": 8,
+    "u8": 8,
+    "bool": 8,
+    "e2m1": 4,
+    "i4": 4,
+    "u4": 4,
+}
 """Bits of an element by dtype."""
 
 BARRIER_BYTES = 8  # an mbarrier object (PTX ISA, mbarrier)
@@ -33,13 +47,19 @@ def align_up(value: int, alignment: int) -> int:
 class Uses:
     """What decides about a buffer's form: whether a matrix unit or TMA touches it."""
 
-    matrix: frozenset[tuple[str, str | None]]  # (resource, buffer): tensor core, stmatrix, ldmatrix, fragment store
+    matrix: frozenset[
+        tuple[str, str | None]
+    ]  # (resource, buffer): tensor core, stmatrix, ldmatrix, fragment store
     bulk: frozenset[tuple[str, str | None]]  # TMA or bulk copies
 
 
 def _shape(values: Values, shape: tuple[Expr, ...], route: Route) -> tuple[int, ...] | None:
     extents = [values.integer(extent, (*route, "shape", i)) for i, extent in enumerate(shape)]
-    return None if any(extent is None or extent < 0 for extent in extents) else tuple(e for e in extents if e is not None)
+    return (
+        None
+        if any(extent is None or extent < 0 for extent in extents)
+        else tuple(e for e in extents if e is not None)
+    )
 
 
 def derived_swizzle(inner_bytes: int) -> int:
@@ -47,7 +67,14 @@ def derived_swizzle(inner_bytes: int) -> int:
     return next((span for span in (128, 64, 32) if inner_bytes and inner_bytes % span == 0), 0)
 
 
-def _buffer(values: Values, name: str, model: kinds.BufferModel | kinds.Smem | kinds.Tmem, route: Route, matrix: bool, bulk: bool) -> Buffer | None:
+def _buffer(
+    values: Values,
+    name: str,
+    model: kinds.BufferModel | kinds.Smem | kinds.Tmem,
+    route: Route,
+    matrix: bool,
+    bulk: bool,
+) -> Buffer | None:
     if model.dtype is None or model.shape is None:
         return None
     shape = _shape(values, model.shape, route)
@@ -59,10 +86,18 @@ def _buffer(values: Values, name: str, model: kinds.BufferModel | kinds.Smem | k
         elements *= extent
     written = getattr(model, "swizzle", None)
     inner = shape[-1] * bits // 8 if shape else 0
-    swizzle = (derived_swizzle(inner) if matrix else 0) if written is None else 0 if written == "none" else int(written)
+    swizzle = (
+        (derived_swizzle(inner) if matrix else 0)
+        if written is None
+        else 0
+        if written == "none"
+        else int(written)
+    )
     needed = {128: 1024, 64: 512, 32: 256}.get(swizzle, TMA_ALIGN if bulk else 16)
     asked = values.integer(getattr(model, "align", None), (*route, "align"))
-    return Buffer(name, route, model.dtype, shape, bits, swizzle, max(needed, asked or 1), -(-elements * bits // 8))
+    return Buffer(
+        name, route, model.dtype, shape, bits, swizzle, max(needed, asked or 1), -(-elements * bits // 8)
+    )
 
 
 def memories(spec: Spec, values: Values, uses: Uses, copies: Mapping[str, int]) -> dict[str, Memory]:
@@ -73,20 +108,40 @@ def memories(spec: Spec, values: Values, uses: Uses, copies: Mapping[str, int]) 
         if isinstance(model, kinds.Signal):
             stages = values.integer(model.stages, (*route, "stages"))
             found[name] = Memory(
-                name, route, "signal", (), stages, copies.get(model.per or "", 1), model.per, model.released_by, (1, 1), None,
-                None, 0, 0, 1,
-            )  # fmt: skip
+                name,
+                route,
+                "signal",
+                (),
+                stages,
+                copies.get(model.per or "", 1),
+                model.per,
+                model.released_by,
+                (1, 1),
+                None,
+                None,
+                0,
+                0,
+                1,
+            )
         elif isinstance(model, (kinds.Smem, kinds.Tmem)):
             found[name] = _memory(name, model, route, values, uses, copies)
     return found
 
 
-def _memory(name: str, model: kinds.Smem | kinds.Tmem, route: Route, values: Values, uses: Uses, copies: Mapping[str, int]) -> Memory:
+def _memory(
+    name: str,
+    model: kinds.Smem | kinds.Tmem,
+    route: Route,
+    values: Values,
+    uses: Uses,
+    copies: Mapping[str, int],
+) -> Memory:
     made: list[Buffer] = []
+    forms: list[tuple[str, kinds.BufferModel | kinds.Smem | kinds.Tmem, Route, str | None]] = []
     if model.buffers is None:
-        forms = [(name, model, route, None)]
+        forms.append((name, model, route, None))
     else:
-        forms = [(key, part, (*route, "buffers", key), key) for key, part in model.buffers.items()]  # type: ignore[misc]
+        forms.extend((key, part, (*route, "buffers", key), key) for key, part in model.buffers.items())
     for key, part, where, buffer in forms:
         tags = {(name, buffer), (name, None)}
         one = _buffer(values, key, part, where, bool(tags & uses.matrix), bool(tags & uses.bulk))
@@ -106,19 +161,37 @@ def _memory(name: str, model: kinds.Smem | kinds.Tmem, route: Route, values: Val
             offset += one.bytes
         made, stage = placed, align_up(offset, align)
     over = model.over.of if isinstance(model.over, kinds.Over) else model.over
-    over_stage = values.integer(model.over.stage, (*route, "over", "stage")) if isinstance(model.over, kinds.Over) else None
+    over_stage = (
+        values.integer(model.over.stage, (*route, "over", "stage"))
+        if isinstance(model.over, kinds.Over)
+        else None
+    )
     lanes = model.interleave
-    pair = (lanes.producer, lanes.consumer) if isinstance(lanes, kinds.Interleave) else (lanes or 1, lanes or 1)
+    pair = (
+        (lanes.producer, lanes.consumer) if isinstance(lanes, kinds.Interleave) else (lanes or 1, lanes or 1)
+    )
     number = copies.get(model.per, 1) if model.per else 1
-    kind = "tmem" if isinstance(model, kinds.Tmem) else "smem"
+    kind: Literal["smem", "tmem"] = "tmem" if isinstance(model, kinds.Tmem) else "smem"
     return Memory(
-        name, route, kind, tuple(made), stages, number, model.per, model.released_by, pair, over, over_stage, stage,
-        stage * max(1, stages or 1), align,
-    )  # fmt: skip
+        name,
+        route,
+        kind,
+        tuple(made),
+        stages,
+        number,
+        model.per,
+        model.released_by,
+        pair,
+        over,
+        over_stage,
+        stage,
+        stage * max(1, stages or 1),
+        align,
+    )
 
 
 def _columns(buffers: list[Buffer]) -> tuple[list[Buffer], int]:
-    """Place tensor-memory buffers side by side; an element of 32 bits takes a column, narrower ones share it."""
+    """Place tensor-memory buffers side by side; 32 bits take a column, narrower elements share it."""
     offset, placed = 0, []
     for one in buffers:
         columns = -(-(one.shape[-1] if one.shape else 1) * one.bits // 32)
@@ -151,9 +224,11 @@ class Layout:
 
 
 def lay_out(
-    found: Mapping[str, Memory], pipelines: Mapping[tuple[str, int], Pipeline], orders: Mapping[tuple[str, int], Order],
+    found: Mapping[str, Memory],
+    pipelines: Mapping[tuple[str, int], Pipeline],
+    orders: Mapping[tuple[str, int], Order],
     groups: Mapping[str, tuple[str, tuple[str, ...]]],
-) -> Layout:  # fmt: skip
+) -> Layout:
     """Place storage in the order written, then all barriers in one array at the end.
 
     `groups` maps a merge or fork to its kind and members, which share the empty or the full barriers.
@@ -181,7 +256,10 @@ def lay_out(
             continue
         places = {}
         for side in ("full", "empty"):
-            group = next((g for g, (kind, of) in groups.items() if ring.ring in of and side == _shared_side(kind)), None)
+            group = next(
+                (g for g, (kind, of) in groups.items() if ring.ring in of and side == _shared_side(kind)),
+                None,
+            )
             known = shared.get((group, ring.copy)) if group is not None else None
             if known is None:
                 known = offset

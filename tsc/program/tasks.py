@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 from tsc.ops.registry import BY_VERB
 from tsc.program.expand import Expander, fetch_tree
 from tsc.program.model import Task
 from tsc.program.names import expressions
-from tsc.program.tree import Guard, Loop, Step, TileLoop, walk
+from tsc.program.tree import Block, Guard, Loop, Step, TileLoop, steps, walk
 from tsc.program.values import Values
 from tsc.source.route import Route
 from tsc.spec.document import Spec
@@ -40,12 +41,19 @@ def instances(spec: Spec, values: Values, counts: Mapping[str, int]) -> list[Tas
             env = {**own, "threads": 32 * (warps or 0)}
             tree = Expander(values, queues).task(model.schedule, (*route, "schedule"), env)
             task = Task(
-                name=name, label=name if model.replicas is None else f"{name}[{replica}]", route=route, index=len(made),
-                replica=None if model.replicas is None else replica, replicas=counts[name], warps=warps,
+                name=name,
+                label=name if model.replicas is None else f"{name}[{replica}]",
+                route=route,
+                index=len(made),
+                replica=None if model.replicas is None else replica,
+                replicas=counts[name],
+                warps=warps,
                 first_warp=values.integer(model.first_warp, (*route, "first_warp"), own),
                 registers=values.integer(model.registers, (*route, "registers"), own),
-                ctas=model.ctas or _ctas(spec, tree), tree=tree, single=False,
-            )  # fmt: skip
+                ctas=model.ctas or _ctas(spec, tree),
+                tree=tree,
+                single=False,
+            )
             made.append(replace(task, single=runs_alone(task)))
     for name, resource in spec.resources.items():
         if isinstance(resource, Queue) and resource.policy in ("atomic", "clc") and not _scheduled(made):
@@ -53,8 +61,8 @@ def instances(spec: Spec, values: Values, counts: Mapping[str, int]) -> list[Tas
     return made
 
 
-def _ctas(spec: Spec, tree: tuple[object, ...]) -> str:
-    pair = spec.launch.cta_group == 2 and any(isinstance(n, Step) and n.verb == "tcgen05_mma" for n, _ in walk(tree))  # type: ignore[arg-type]
+def _ctas(spec: Spec, tree: Block) -> Literal["all", "leader"]:
+    pair = spec.launch.cta_group == 2 and any(step.verb == "tcgen05_mma" for step in steps(tree))
     return "leader" if pair else "all"
 
 
@@ -65,16 +73,38 @@ def _scheduled(tasks: list[Task]) -> bool:
 def _fetch(queue: str, index: int, values: Values) -> Task:
     label, route = f"{queue}.fetch", ("resources", queue)
     return Task(
-        name=label, label=label, route=route, index=index, replica=None, replicas=1, warps=1, first_warp=None, registers=None,
-        ctas="all", tree=fetch_tree(values, queue, route), single=True, derived=True,
-    )  # fmt: skip
+        name=label,
+        label=label,
+        route=route,
+        index=index,
+        replica=None,
+        replicas=1,
+        warps=1,
+        first_warp=None,
+        registers=None,
+        ctas="all",
+        tree=fetch_tree(values, queue, route),
+        single=True,
+        derived=True,
+    )
 
 
 # Steps that one thread can do for all: ring and order steps on mbarriers, and the words that order launches.
 _ALONE = frozenset(
-    "acquire commit wait release try_acquire try_wait skip take pass pdl_wait pdl_launch get_and_advance_work_tile "
-    "fetch_work_tile".split()
-)
+    (
+        "acquire",
+        "commit",
+        "wait",
+        "release",
+        "try_acquire",
+        "try_wait",
+        "skip",
+        "take",
+        "pass",
+        "pdl_wait",
+        "pdl_launch",
+    )
+) | {"get_and_advance_work_tile", "fetch_work_tile"}
 _THREAD_NAMES = frozenset(("thread", "warp", "lane"))
 
 
@@ -112,8 +142,9 @@ def _mentions_threads(node: object) -> bool:
 def place_warps(tasks: list[Task]) -> tuple[list[Task], int | None]:
     """Give every task its first warp and return the CTA's warps, padding included.
 
-    Tasks of whole warpgroups come first, each kind in the order written; a `first_warp` of the author's stands. Padding
-    completes the last warpgroup if any task has `registers`, because setmaxnreg speaks to whole warpgroups.
+    Tasks of whole warpgroups come first, each kind in the order written; a `first_warp` of the author's
+    stands. Padding completes the last warpgroup if any task has `registers`, because setmaxnreg speaks to
+    whole warpgroups.
     """
     if any(task.warps is None for task in tasks):
         return tasks, None

@@ -1,7 +1,8 @@
 """The schedule tree of a task instance, with build nodes expanded.
 
-The nodes are those of LANGUAGE section 3 that remain at run time: steps, loops and guards. Every node knows the route of
-what the author wrote, and the build-time values (`replica`, `part`, repeat variables) under which it was copied.
+The nodes are those of LANGUAGE section 3 that remain at run time: steps, loops and guards. Every node knows
+the route of what the author wrote, and the build-time values (`replica`, `part`, repeat variables) under
+which it was copied.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A `domain_loop` or a `for`; `variable` is the name of its value. A loop that is not split has one piece."""
+    """A `domain_loop` or a `for`, of one piece if not split; `variable` is the name of its value."""
 
     route: Route
     kind: Literal["domain_loop", "for"]
@@ -72,8 +73,8 @@ class Loop:
 class Guard:
     """A conditional block.
 
-    `kind` is the verb; `when_true` and `when_false` are `when` with an empty other side. `condition` for `when`,
-    `period` and `start` for `every`.
+    `kind` is the verb; `when_true` and `when_false` are `when` with an empty other side. `condition` for
+    `when`, `period` and `start` for `every`.
     """
 
     route: Route

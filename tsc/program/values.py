@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tsc.expr import EvalError, Expr, evaluate, fold, substitute
-from tsc.program.model import Failure
+from tsc.program.scope import Failure
 from tsc.source.route import Route
 
 
@@ -47,7 +47,9 @@ class Values:
         used = {name.text: self.lets[name.text] for name in expr.names if name.text in self.lets}
         return self._fold(substitute(expr, used) if used else expr, env or {})
 
-    def value(self, expr: Expr | None, route: Route, env: Mapping[str, int | bool] | None = None) -> int | bool | None:
+    def value(
+        self, expr: Expr | None, route: Route, env: Mapping[str, int | bool] | None = None
+    ) -> int | bool | None:
         """Return a build-time value, or nothing, with the reason among the failures.
 
         A name that is not known at build is another rule's finding, and leaves no failure here.
@@ -64,7 +66,9 @@ class Values:
             self.failures.append(Failure(route, error.message, within))
             return None
 
-    def integer(self, expr: Expr | None, route: Route, env: Mapping[str, int | bool] | None = None) -> int | None:
+    def integer(
+        self, expr: Expr | None, route: Route, env: Mapping[str, int | bool] | None = None
+    ) -> int | None:
         """Return a build-time integer; a bool counts as 0 or 1."""
         value = self.value(expr, route, env)
         return None if value is None else int(value)

@@ -21,9 +21,18 @@ def works_of(spec: Spec, base: Path | None, name: str) -> dict[str, Work]:
         if model.cuda is None and model.file is not None:
             text, text_name, text_route = _read(base, model.file), model.file, (*route, "file")
         found[key] = Work(
-            key, route, tuple(model.args.items()), tuple(model.returns.items()), model.aux, model.reads, model.writes,
-            model.updates, text, text_name, text_route,
-        )  # fmt: skip
+            key,
+            route,
+            tuple(model.args.items()),
+            tuple(model.returns.items()),
+            model.aux,
+            model.reads,
+            model.writes,
+            model.updates,
+            text,
+            text_name,
+            text_route,
+        )
     return found
 
 
