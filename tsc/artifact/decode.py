@@ -40,9 +40,9 @@ def decode_manifest(text: bytes) -> Manifest:
     fields = Fields(decode(text))
     version = fields.integer("manifest", 0, _HIGH)
     if version > MANIFEST_VERSION:
-        built_by = show(fields.value("tsc_version")) if "tsc_version" in fields else "a newer one"
+        builder = f"tsc `{fields.text('tsc_version')}`" if "tsc_version" in fields else "a newer tsc"
         raise ArtifactError(
-            f"the cubin's manifest has version {version} (built by tsc {built_by}), and this tsc reads up to "
+            f"the cubin's manifest has version {version} (built by {builder}), and this tsc reads up to "
             f"version {MANIFEST_VERSION}: upgrade with `pip install -U tsc-cuda`"
         )
     if version < MANIFEST_VERSION:

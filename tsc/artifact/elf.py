@@ -16,7 +16,7 @@ from pathlib import Path
 from tsc.artifact.error import ArtifactError
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SECTION = struct.Struct("<IIQQQQII8xQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _EM_CUDA = 190
 _SHT_SYMTAB, _SHT_NOBITS = 2, 8
@@ -294,13 +294,16 @@ def read_cubin(data: bytes) -> Cubin:
     _refuse_others(data)
     if len(data) < _HEADER.size:
         raise ArtifactError(f"the cubin is cut off: {len(data):,} B are less than an ELF header")
-    ident, _, machine, _, _, _, table, flags, _, _, _, entry, count, names = _HEADER.unpack_from(data)
+    header = _HEADER.unpack_from(data)
+    ident, _, machine, _, _, segments, table, flags, _, segment_size, segment_count, entry, count, names = (
+        header
+    )
     if ident[4:6] != b"\x02\x01" or machine != _EM_CUDA:
         raise ArtifactError(f"the file is an ELF file for machine {machine}, not a 64-bit cubin")
     if entry != _SECTION.size or names >= count:
         raise ArtifactError("the cubin is damaged: its header describes no table of sections")
-    if table + count * entry > len(data):
-        raise ArtifactError(f"the cubin is cut off: its table of sections ends after {len(data):,} B")
+    if max(table + count * entry, segments + segment_count * segment_size) > len(data):
+        raise ArtifactError(f"the cubin is cut off: its tables end after the file's {len(data):,} B")
     rows = _SECTION.iter_unpack(memoryview(data)[table : table + count * entry])
     sections = tuple(Section(*row) for row in rows)
     for section in sections:

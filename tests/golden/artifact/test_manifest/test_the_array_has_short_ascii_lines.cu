@@ -1,0 +1,18 @@
+extern "C" __device__ const char tsc_manifest[] =
+    "{\"manifest\":1,\"tsc_version\":\"0.1.0\",\"kernel\":\"tma_copy\",\"arch\":\"sm_90a\",\"spec\":\"tma"
+    ".tsc.yaml\",\"spec_sha256\":\"5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e\",\"c"
+    "onstants\":{\"ROWS\":64,\"FAST\":true},\"params\":[{\"kind\":\"tensor\",\"name\":\"x\",\"dtype\":\"b"
+    "f16\",\"shape\":[\"m\",\"n\"],\"order\":[0,1],\"access\":\"in\",\"align\":16,\"stride_multiple\":8,"
+    "\"packed\":false,\"constant\":false},{\"kind\":\"tensor\",\"name\":\"y\",\"dtype\":\"f32\",\"shape\""
+    ":[\"n\",\"m + 1\"],\"order\":[1,0],\"access\":\"out\",\"align\":16,\"stride_multiple\":1,\"packed\":"
+    "true,\"constant\":false},{\"kind\":\"scalar\",\"name\":\"eps\",\"dtype\":\"f32\"}],\"workspace\":[{"
+    "\"name\":\"partial\",\"dtype\":\"f32\",\"shape\":[\"8\",\"m\"],\"zero\":\"every_launch\"}],\"dims\":"
+    "{\"m\":{\"min\":0,\"max\":2147483647,\"multiple_of\":1},\"n\":{\"min\":8,\"max\":4096,\"multiple_of"
+    "\":8}},\"asserts\":[{\"expr\":\"n % 8 == 0\",\"text\":\"n is a multiple of 8\"}],\"block\":[96,1,1],"
+    "\"cluster\":[1,1,1],\"grid\":[\"min(sms, cdiv(m, ROWS))\",\"1\",\"1\"],\"smem_bytes\":101376,\"ctas_"
+    "per_sm\":1,\"pdl\":false,\"arguments\":[{\"kind\":\"tensor_map\",\"map\":0},{\"kind\":\"pointer\",\""
+    "tensor\":\"y\"},{\"kind\":\"pointer\",\"tensor\":\"partial\"},{\"kind\":\"stride\",\"tensor\":\"x\","
+    "\"dim\":0,\"type\":\"i64\"},{\"kind\":\"value\",\"expr\":\"m\",\"type\":\"i32\"},{\"kind\":\"scalar"
+    "\",\"param\":\"eps\",\"type\":\"f32\"}],\"tensor_maps\":[{\"tensor\":\"x\",\"box\":[64,64],\"swizzle"
+    "\":0,\"l2\":128,\"fill\":\"zero\"}],\"layout\":[{\"name\":\"ring\",\"offset\":0,\"bytes\":98304,\"st"
+    "ages\":12}],\"barriers\":[{\"name\":\"ring.full\",\"offset\":98304,\"count\":12,\"arrivals\":1}]}";
