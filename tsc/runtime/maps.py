@@ -1,0 +1,86 @@
+"""Tensor maps: encoded by the driver once for each tensor as it lies in memory, then taken from a table."""
+
+from __future__ import annotations
+
+from tsc.artifact.manifest import TensorMap
+from tsc.runtime.cache import RecentlyUsed
+from tsc.runtime.driver import Cuda
+from tsc.runtime.dtypes import Dtype
+from tsc.runtime.errors import LaunchError
+from tsc.runtime.layout import Laid
+
+_KEPT = 512
+_LARGEST_EXTENT = 1 << 32
+_LARGEST_PITCH = 1 << 40
+
+
+class TensorMaps:
+    """The tensor maps of one kernel; for use by several threads."""
+
+    def __init__(self, cuda: Cuda, maps: tuple[TensorMap, ...]) -> None:
+        self._cuda = cuda
+        self._maps = maps
+        self._encoded: RecentlyUsed[bytes] = RecentlyUsed(_KEPT)
+
+    def encoded(self, index: int, dtype: Dtype, order: tuple[int, ...], pointer: int, laid: Laid) -> bytes:
+        """The 128 bytes of map `index` over this tensor. Raises LaunchError where the hardware takes no "
+        "such map."""
+        key = (index, pointer, laid.shape, laid.strides)
+        found = self._encoded.get(key)
+        if found is None:
+            found = self._encode(self._maps[index], dtype, order, pointer, laid)
+            self._encoded.put(key, found)
+        return found
+
+    def _encode(
+        self, described: TensorMap, dtype: Dtype, order: tuple[int, ...], pointer: int, laid: Laid
+    ) -> bytes:
+        # The driver counts from the contiguous dimension on, the manifest from the slowest one.
+        inward = tuple(reversed(order))
+        extents = [laid.shape[dim] for dim in inward]
+        pitches = [laid.strides[dim] * dtype.bits // 8 for dim in inward[1:]]
+        box = list(reversed(described.box))
+        self._check(described.tensor, inward, extents, pitches)
+        try:
+            return self._cuda.encode_tiled(
+                dtype.map_type,
+                pointer,
+                extents,
+                pitches,
+                box,
+                described.swizzle,
+                described.l2,
+                described.fill == "nan",
+            )
+        except LaunchError as error:
+            facts = (
+                f"type {dtype.name}, extents {_listed(extents)}, pitches {_listed(pitches)} B, box "
+                f"{_listed(box)}, "
+                f"swizzle {described.swizzle} B, address {pointer:#x}, contiguous dimension first"
+            )
+            raise LaunchError(f"`{described.tensor}` gets no tensor map ({facts}): {error}") from None
+
+    def _check(self, name: str, inward: tuple[int, ...], extents: list[int], pitches: list[int]) -> None:
+        for dim, extent in zip(inward, extents, strict=True):
+            if extent > _LARGEST_EXTENT:
+                raise LaunchError(
+                    f"`{name}` has extent {extent:,} in dimension {dim}, and a tensor map holds "
+                    f"{_LARGEST_EXTENT:,}"
+                )
+        for dim, pitch in zip(inward[1:], pitches, strict=True):
+            if pitch % 16:
+                raise LaunchError(
+                    f"`{name}` has a pitch of {pitch:,} B in dimension {dim}, and a tensor map needs a "
+                    "multiple of 16 B; "
+                    f"pad it to {-(-pitch // 16) * 16:,} B"
+                )
+            if pitch >= _LARGEST_PITCH:
+                raise LaunchError(
+                    f"`{name}` has a pitch of {pitch:,} B in dimension {dim}, and a tensor map holds less "
+                    "than "
+                    f"{_LARGEST_PITCH:,} B"
+                )
+
+
+def _listed(values: list[int]) -> str:
+    return "[" + ", ".join(f"{value:,}" if value < 10_000 else str(value) for value in values) + "]"
