@@ -9,8 +9,10 @@ from .cpp import Cpp, to_cpp
 from .evaluator import Tensor, Value, evaluate
 from .hints import closest, did_you_mean
 from .intervals import INT32, INT64, Interval, interval
+from .normal import Linear, equal, linear
 from .parser import parse
 from .printer import build, show
+from .proof import Fact, multiple_of, provably
 from .transform import fold, substitute
 from .tree import FUNCTIONS, EvalError, Expr, ExprError, Name
 
@@ -22,17 +24,23 @@ __all__ = [
     "EvalError",
     "Expr",
     "ExprError",
+    "Fact",
     "Interval",
+    "Linear",
     "Name",
     "Tensor",
     "Value",
     "build",
     "closest",
     "did_you_mean",
+    "equal",
     "evaluate",
     "fold",
     "interval",
+    "linear",
+    "multiple_of",
     "parse",
+    "provably",
     "show",
     "substitute",
     "to_cpp",

@@ -2,8 +2,8 @@
 
 Arithmetic is done in `int` where the ranges prove that it fits, else in `i64`: a value is widened where the
 first operation needs it, and stays wide from there. The text calls templates of the device headers that
-promote to the wider type of their arguments and overflow in no intermediate: `floor_div`, `floor_mod`, `cdiv`,
-`align_up`, `min`, `max`, `abs`, and `find(tensor, i)`.
+promote to the wider type of their arguments and overflow in no intermediate: `floor_div`, `floor_mod`,
+`cdiv`, `align_up`, `min`, `max`, `abs`, and `find(tensor, i)`.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def to_cpp(
     """Print an expression as C++; equal to `evaluate` for all values in `ranges` for which that succeeds.
 
     `spell` gives the C++ of a name: an `int` (or bool) if the name's range fits 32 bits, else an `i64`; the
-    same holds for the elements of tensors. `spell_index` gives the C++ of a tensor's element from its name and
-    its printed subscripts; by default `x[i]` for one, `x(i, j)` for several.
+    same holds for the elements of tensors. `spell_index` gives the C++ of a tensor's element from its name
+    and its printed subscripts; by default `x[i]` for one, `x(i, j)` for several.
     """
 
     def element(name: str, args: Sequence[str]) -> str:

@@ -48,18 +48,20 @@ def build(tree: Node) -> Expr:
     ExprError if it is larger than a text may be.
     """
     if depth(tree) > MAX_DEPTH:
-        raise ExprError(
-            f"the expression is more than {MAX_DEPTH} levels deep", 0, 0, "name parts of it in `let`"
-        )
+        message = f"the expression is more than {MAX_DEPTH} levels deep"
+        raise ExprError(message, 0, 0, "name parts of it in `let`")
+    expr = place(tree)
+    if len(expr.text) > MAX_LENGTH:
+        message = f"the expression has {len(expr.text):,} characters, at most {MAX_LENGTH:,} are allowed"
+        raise ExprError(message, 0, 0, "name parts of it in `let`")
+    return expr
+
+
+def place(tree: Node) -> Expr:
+    """Make an expression of a tree of any size."""
     writer = _Writer()
     placed = writer.write(tree, _CHOICE)
-    text = "".join(writer.pieces)
-    if len(text) > MAX_LENGTH:
-        message = (
-            f"the expression has {len(text):,} characters written out, at most {MAX_LENGTH:,} are allowed"
-        )
-        raise ExprError(message, 0, 0, "write it with fewer names")
-    return Expr(text, placed, names_of(placed))
+    return Expr("".join(writer.pieces), placed, names_of(placed))
 
 
 def level_of(node: Node) -> int:
