@@ -111,7 +111,7 @@ def full_arrivals(task: Task, use: RingUse) -> int:
 
 
 def empty_arrivals(task: Task, use: RingUse) -> int:
-    """Arrivals of a consuming task a stage: 1 by MMA or store engine, 1 a warpgroup of wgmma, else 1 a warp."""
+    """Arrivals of a consuming task a stage: 1 by an engine, 1 a warpgroup of wgmma, else 1 a warp."""
     if task.single:
         return 1
     engines = use.engine_reads

@@ -4,4 +4,26 @@ from __future__ import annotations
 
 from types import ModuleType
 
-RULES: tuple[ModuleType, ...] = ()
+from tsc.rules.brackets import (
+    commit_of_nothing,
+    read_outside_wait,
+    release_of_nothing,
+    skip_while_holding,
+    superfluous_try,
+    try_without_its_step,
+    uncommitted_stage,
+    unreleased_stage,
+    write_outside_acquire,
+)
+
+RULES: tuple[ModuleType, ...] = (
+    write_outside_acquire,
+    read_outside_wait,
+    uncommitted_stage,
+    unreleased_stage,
+    commit_of_nothing,
+    release_of_nothing,
+    try_without_its_step,
+    superfluous_try,
+    skip_while_holding,
+)
