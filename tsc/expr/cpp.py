@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from .intervals import Interval, Ranges, assume, bounds, of_binary, of_call
-from .tree import (
+from tsc.expr.intervals import Interval, Ranges, assume, bounds, of_binary, of_call
+from tsc.expr.tree import (
     INT32_MAX,
     INT32_MIN,
     INT64_MIN,

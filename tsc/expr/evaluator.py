@@ -10,8 +10,8 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from .hints import did_you_mean
-from .tree import (
+from tsc.expr.hints import did_you_mean
+from tsc.expr.tree import (
     INT64_MAX,
     INT64_MIN,
     Binary,

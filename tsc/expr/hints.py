@@ -6,7 +6,7 @@ import difflib
 import keyword
 from collections.abc import Iterable, Mapping
 
-from .tree import FUNCTIONS
+from tsc.expr.tree import FUNCTIONS
 
 OPERATORS: Mapping[str, str] = {
     "/": "write `//`, which divides towards minus infinity",

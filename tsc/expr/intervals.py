@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .evaluator import cdiv, floor_div
-from .tree import (
+from tsc.expr.evaluator import cdiv, floor_div
+from tsc.expr.tree import (
     INT32_MAX,
     INT32_MIN,
     INT64_MAX,

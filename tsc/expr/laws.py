@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .intervals import Interval, Ranges, bounds, of_binary
-from .normal import poly_of
-from .polynomial import Monomial, Poly, atom, constant, minus, plus, scaled, times, total
-from .tree import Binary, Call, Int, Node, Ref
+from tsc.expr.intervals import Interval, Ranges, bounds, of_binary
+from tsc.expr.normal import poly_of
+from tsc.expr.polynomial import Monomial, Poly, atom, constant, minus, plus, scaled, times, total
+from tsc.expr.tree import Binary, Call, Int, Node, Ref
 
 Case = Sequence[Poly]
 """Polynomials that are at least zero, all of them."""
@@ -94,7 +94,7 @@ def _laws(node: Node, ranges: Ranges) -> Iterator[Poly]:
 
 
 def _division(node: Node, dividend: Poly, right: Node, sign: int, ranges: Ranges) -> Iterator[Poly]:
-    """Bound the remainder of a division of quotient `sign * node`; since it has a value, `right` is not zero."""
+    """Bound the remainder of a division whose quotient is `sign * node`; `right` is not zero, or it fails."""
     divisor, range_ = poly_of(right), bounds(right, ranges, clamp=False)
     remainder = minus(dividend, times(divisor, atom(node, sign)))
     if range_.lo >= 0:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .hints import OPERATORS, RESERVED_WORDS, WORDS
-from .tree import INT64_MAX, MAX_DEPTH, MAX_LENGTH, ExprError
+from tsc.expr.hints import OPERATORS, RESERVED_WORDS, WORDS
+from tsc.expr.tree import INT64_MAX, MAX_DEPTH, MAX_LENGTH, ExprError
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n]+)

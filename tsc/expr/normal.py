@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import gcd
 
-from .polynomial import (
+from tsc.expr.polynomial import (
     ONE,
     Monomial,
     Poly,
@@ -32,8 +32,22 @@ from .polynomial import (
     weight,
     without,
 )
-from .printer import place, text_of
-from .tree import Binary, Bool, Call, Choice, Compare, Expr, Index, Int, Logic, Node, Ref, Unary, is_condition
+from tsc.expr.printer import place, text_of
+from tsc.expr.tree import (
+    Binary,
+    Bool,
+    Call,
+    Choice,
+    Compare,
+    Expr,
+    Index,
+    Int,
+    Logic,
+    Node,
+    Ref,
+    Unary,
+    is_condition,
+)
 
 # A larger form is not written out: its expression is an atom. Remainders of remainders grow without bounds.
 _ROOM = 128
@@ -176,7 +190,7 @@ def floor_of(a: Poly, b: Poly) -> Poly | None:
 
 
 def _floor_by(a: Poly, divisor: int) -> Poly:
-    """Divide by a positive constant: its multiples leave the division, the rest becomes as small as it gets."""
+    """Divide by a positive constant: its multiples leave the division, the rest is made small."""
     whole: dict[Monomial, int] = {}
     rest: dict[Monomial, int] = {}
     offset = a.get(ONE, 0)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from .hints import function_help
-from .lexer import check_form, scan, too_deep
-from .printer import build
-from .tree import (
+from tsc.expr.hints import function_help
+from tsc.expr.lexer import check_form, scan, too_deep
+from tsc.expr.printer import build
+from tsc.expr.tree import (
     FUNCTIONS,
     INT64_MAX,
     INT64_MIN,

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import gcd
 
-from .printer import text_of
-from .tree import Binary, Int, Node, Unary, children
+from tsc.expr.printer import text_of
+from tsc.expr.tree import Binary, Int, Node, Unary, children
 
 Monomial = tuple[Node, ...]
 Poly = Mapping[Monomial, int]

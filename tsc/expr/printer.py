@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from .tree import (
+from tsc.expr.tree import (
     MAX_DEPTH,
     MAX_LENGTH,
     Binary,

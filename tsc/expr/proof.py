@@ -13,12 +13,12 @@ from itertools import product
 from math import gcd
 from typing import NamedTuple
 
-from .intervals import INT64, Interval, Ranges
-from .laws import Case, with_laws
-from .normal import condition_of, poly_of
-from .polynomial import ONE, Monomial, Poly, atom, constant, minus, plus, scaled, times, total
-from .system import contradictory
-from .tree import (
+from tsc.expr.intervals import INT64, Interval, Ranges
+from tsc.expr.laws import Case, with_laws
+from tsc.expr.normal import condition_of, poly_of
+from tsc.expr.polynomial import ONE, Monomial, Poly, atom, constant, minus, plus, scaled, times, total
+from tsc.expr.system import contradictory
+from tsc.expr.tree import (
     Binary,
     Bool,
     Call,
@@ -54,7 +54,8 @@ def provably(
     """Decide a condition: True if it always holds, False if it never does, None if that is not known.
 
     "Always" means: for all values in `ranges` under which the facts hold, each name in `multiples` is a
-    multiple of its number, and the condition has a value at all. A fact is a pair `lhs <= rhs`, or a condition.
+    multiple of its number, and the condition has a value at all. A fact is a pair `lhs <= rhs`, or itself a
+    condition.
     """
     scale = _Scale(ranges, multiples or {})
     known: list[Sequence[Case]] = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import gcd
 
-from .polynomial import ONE, Monomial, Poly, varying
+from tsc.expr.polynomial import ONE, Monomial, Poly, varying
 
 _MOST_ROWS = 300
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .evaluator import Value, evaluate
-from .printer import build
-from .tree import (
+from tsc.expr.evaluator import Value, evaluate
+from tsc.expr.printer import build
+from tsc.expr.tree import (
     INT64_MAX,
     INT64_MIN,
     MAX_DEPTH,
