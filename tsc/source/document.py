@@ -48,6 +48,10 @@ class Document:
                 return self.lines.span(*inner)
         return self.lines.span(node.start, node.end)
 
+    def span(self, start: int, end: int) -> Span:
+        """Give the span of a range of offsets into the text."""
+        return self.lines.span(start, end)
+
     def line_of(self, route: Route, n: int) -> int:
         """Give the one-based line of the text that holds the `n`-th line (from one) of a string.
 

@@ -49,6 +49,10 @@ class Places:
                 self.pair(part, self.root, ())
             elif part.type in ("table", "table_array_element"):
                 self.table(part)
+        tops = list((self.root.children or {}).values())
+        if tops:
+            self.root.start = min((node.key or (node.start, 0))[0] for node in tops)
+            self.root.end = max(node.end for node in tops)
 
     def table(self, part: tree_sitter.Node) -> None:
         """Take in a `[table]` or one `[[element]]` and its pairs."""
