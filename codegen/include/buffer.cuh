@@ -5,8 +5,8 @@
 #include "nibbles.cuh"
 #include "pieces.cuh"
 
-// A buffer of static extents at a shared-memory address. `Buffer<const T, ...>` can only be read.
-// Coordinates are not checked. A column that load, store and the raw accesses begin at is a multiple of what one piece
+// A buffer of static extents at a shared-memory address. `Buffer<const T, ...>` can only be read. Coordinates
+// are not checked. A column that load, store and the raw accesses begin at is a multiple of what one piece
 // holds: the largest power of two up to 16 bytes that divides them.
 template <class T, int SWIZZLE, int... EXTENTS> struct Buffer {
   using layout = Layout<remove_const<T>, SWIZZLE, EXTENTS...>;
@@ -20,12 +20,15 @@ template <class T, int SWIZZLE, int... EXTENTS> struct Buffer {
   template <class I> static DEVICE constexpr int extent(I dimension) { return layout::extent(dimension); }
 
   // Reading: the value. Writing: a reference that rounds what it is given.
-  template <class... I> DEVICE decltype(auto) operator()(I... at) const { return element_at(layout::place(at...)); }
+  template <class... I> DEVICE decltype(auto) operator()(I... at) const {
+    return element_at(layout::place(at...));
+  }
 
   DEVICE decltype(auto) element_at(typename layout::Place place) const {
     const u32 from = address + layout::byte(place);
     if constexpr (element::packed) {
-      if constexpr (is_const<T>) return element::decode(static_cast<u32>(*shared_pointer<u8>(from)) >> layout::bit(place));
+      if constexpr (is_const<T>)
+        return element::decode(static_cast<u32>(*shared_pointer<u8>(from)) >> layout::bit(place));
       else return Nibble<T>{shared_pointer<u8>(from), layout::bit(place)};
     } else {
       if constexpr (is_const<T>) return static_cast<value>(*shared_pointer<T>(from));
@@ -55,7 +58,8 @@ template <class T, int SWIZZLE, int... EXTENTS> struct Buffer {
   // 4, 8 or 16 bytes as they are, from the given element on.
   template <class V, class... I> DEVICE V load_bits(I... at) const {
     static_assert(sizeof(V) == 4 || sizeof(V) == 8 || sizeof(V) == 16, "raw accesses have 4, 8 or 16 bytes");
-    return __builtin_bit_cast(V, read_piece<sizeof(V)>(shared_pointer<u8>(address + layout::byte(layout::place(at...)))));
+    return __builtin_bit_cast(
+        V, read_piece<sizeof(V)>(shared_pointer<u8>(address + layout::byte(layout::place(at...)))));
   }
   template <class V, class... I> DEVICE void store_bits(V bits, I... at) const {
     static_assert(!is_const<T>, "the work that stores here lists the buffer in `writes` or `updates`");

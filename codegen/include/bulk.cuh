@@ -13,7 +13,8 @@ template <int CACHE = CACHE_NORMAL> DEVICE void bulk_load(u32 to, const void* fr
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                  ::"r"(to), "l"(from), "r"(bytes), "r"(barrier) : "memory");
   else
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;"
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
+                 " [%0], [%1], %2, [%3], %4;"
                  ::"r"(to), "l"(from), "r"(bytes), "r"(barrier), "l"(bulk_policy(CACHE)) : "memory");
 }
 
@@ -21,8 +22,8 @@ template <int CACHE = CACHE_NORMAL> DEVICE void bulk_load(u32 to, const void* fr
 template <int CACHE = CACHE_NORMAL>
 DEVICE void bulk_load_multicast(u32 to, const void* from, u32 bytes, u32 barrier, u16 mask) {
   if (bytes == 0) return;
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint"
-               " [%0], [%1], %2, [%3], %4, %5;"
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+               ".L2::cache_hint [%0], [%1], %2, [%3], %4, %5;"
                ::"r"(to), "l"(from), "r"(bytes), "r"(barrier), "h"(mask), "l"(bulk_policy(CACHE)) : "memory");
 }
 

@@ -1,5 +1,5 @@
-// Groups of bulk copies out of shared memory (tma_store, tma_reduce, bulk_store). They belong to the thread that
-// issues them, so that one thread has to issue, commit and wait.
+// Groups of bulk copies out of shared memory (tma_store, tma_reduce, bulk_store). They belong to the thread
+// that issues them, so that one thread has to issue, commit and wait.
 #pragma once
 
 #include "types.cuh"

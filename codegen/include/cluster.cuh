@@ -16,8 +16,8 @@ DEVICE u32 cluster_address(u32 address, u32 rank) {
   return remote;
 }
 
-// All threads of all CTAs. Relaxed: whoever has something to publish fences before it, and the initialised barriers
-// have their own fence.
+// All threads of all CTAs. Relaxed: whoever has something to publish fences before it, and the initialised
+// barriers have their own fence.
 // NOTES: the default, `.release`, costs a MEMBAR.ALL.GPU.
 DEVICE void cluster_arrive_relaxed() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
 DEVICE void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }

@@ -5,14 +5,17 @@
 #include "tensor.cuh"
 #include "threads.cuh"
 
-// The first `valid` bytes are copied and the rest of BYTES is set to 0; with 0 valid bytes nothing is read. Both
-// addresses are multiples of BYTES.
-// NOTES: .cg goes past L1, and exists for 16 bytes only; the smaller ones stay in L1, where neighbours share a line.
-template <int BYTES, int CACHE = CACHE_NORMAL> DEVICE void cp_async(u32 to, const void* from, u32 valid = BYTES) {
+// The first `valid` bytes are copied and the rest of BYTES is set to 0; with 0 valid bytes nothing is read.
+// Both addresses are multiples of BYTES.
+// NOTES: .cg goes past L1, and exists for 16 bytes only; the smaller ones stay in L1, where neighbours share
+// a line.
+template <int BYTES, int CACHE = CACHE_NORMAL>
+DEVICE void cp_async(u32 to, const void* from, u32 valid = BYTES) {
   static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "cp.async copies 4, 8 or 16 bytes");
   if constexpr (CACHE == CACHE_NORMAL) {
     if constexpr (BYTES == 16)
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                   ::"r"(to), "l"(from), "r"(valid) : "memory");
     else
       asm volatile("cp.async.ca.shared.global [%0], [%1], %3, %2;"
                    ::"r"(to), "l"(from), "r"(valid), "n"(BYTES) : "memory");
@@ -36,13 +39,15 @@ DEVICE void cp_async_wait_all() { asm volatile("cp.async.wait_all;" ::: "memory"
 
 // ---- tiles ------------------------------------------------------------------------------------
 
-// All threads of the task copy the box of the tensor at `at` that has the buffer's extents, in pieces of `PIECE` bytes
-// a thread; a buffer of lower rank covers the last dimensions. Neighbouring threads take neighbouring pieces of a row.
-// CHECKED: what lies outside the tensor becomes 0. The first column, the rows' distance and the tensor's address are
-// multiples of a piece. It only issues: mbarrier_arrive_cp_async or cp_async_wait follow.
-template <int PIECE, bool CHECKED, int CACHE = CACHE_NORMAL, class TASK, class T, int SWIZZLE, int... EXTENTS, class S, int RANK,
-          int MAJOR, class... I>
-DEVICE void cp_async_tile(const TASK& task, const Buffer<T, SWIZZLE, EXTENTS...>& to, const Tensor<S, RANK, MAJOR>& from, I... at) {
+// All threads of the task copy the box of the tensor at `at` that has the buffer's extents, in pieces of
+// `PIECE` bytes a thread; a buffer of lower rank covers the last dimensions. Neighbouring threads take
+// neighbouring pieces of a row. CHECKED: what lies outside the tensor becomes 0. The first column, the rows'
+// distance and the tensor's address are multiples of a piece. It only issues: mbarrier_arrive_cp_async or
+// cp_async_wait follow.
+template <int PIECE, bool CHECKED, int CACHE = CACHE_NORMAL, class TASK, class T, int SWIZZLE, int... EXTENTS,
+          class S, int RANK, int MAJOR, class... I>
+DEVICE void cp_async_tile(const TASK& task, const Buffer<T, SWIZZLE, EXTENTS...>& to,
+                          const Tensor<S, RANK, MAJOR>& from, I... at) {
   using layout = typename Buffer<T, SWIZZLE, EXTENTS...>::layout;
   constexpr int per_piece = piece_elements<T, PIECE>, skipped = RANK - layout::rank;
   static_assert(same_type<remove_const<T>, remove_const<S>>, "cp.async changes no element type");
@@ -57,7 +62,8 @@ DEVICE void cp_async_tile(const TASK& task, const Buffer<T, SWIZZLE, EXTENTS...>
 #pragma unroll
   for (int i = 0; i < RANK - 1; ++i) {
     base += where[i] * from.strides[i];
-    if (CHECKED && i < skipped) inside = inside && static_cast<u64>(where[i]) < static_cast<u64>(from.extents[i]);
+    if (CHECKED && i < skipped)
+      inside = inside && static_cast<u64>(where[i]) < static_cast<u64>(from.extents[i]);
   }
 
   // Where whole rows fall to the task at once, a thread keeps its column.
@@ -67,25 +73,29 @@ DEVICE void cp_async_tile(const TASK& task, const Buffer<T, SWIZZLE, EXTENTS...>
   for (int round = 0; round < rounds; ++round) {
     const int piece = round * threads + task.thread;
     if (pieces % threads != 0 && piece >= pieces) break;
-    const int row = same_column ? task.thread / row_pieces + round * (threads / row_pieces) : piece / row_pieces;
+    const int row =
+        same_column ? task.thread / row_pieces + round * (threads / row_pieces) : piece / row_pieces;
     const int column = (same_column ? task.thread : piece) % row_pieces * per_piece;
     i64 offset = base + column;
     bool row_inside = inside;
     int rest = row;
 #pragma unroll
-    for (int i = RANK - 2; i >= skipped; --i) {          // the row's coordinates, fastest first
+    for (int i = RANK - 2; i >= skipped; --i) {  // the row's coordinates, fastest first
       const int index = i == skipped ? rest : rest % layout::extent(i - skipped);
       rest /= layout::extent(i - skipped);
       offset += index * from.strides[i];
-      if constexpr (CHECKED) row_inside = row_inside && static_cast<u64>(where[i] + index) < static_cast<u64>(from.extents[i]);
+      if constexpr (CHECKED)
+        row_inside = row_inside && static_cast<u64>(where[i] + index) < static_cast<u64>(from.extents[i]);
     }
     const u32 target = to.address + layout::byte({static_cast<u32>(row), static_cast<u32>(column)});
     if constexpr (CHECKED) {
       const i64 first = where[RANK - 1] + column, left = from.extents[RANK - 1] - first;
-      const int elements = !row_inside || first < 0 || left <= 0 ? 0 : left < per_piece ? static_cast<int>(left) : per_piece;
+      int elements = left < per_piece ? static_cast<int>(left) : per_piece;
+      if (!row_inside || first < 0 || left < 0) elements = 0;
       // Nothing is read for 0 bytes, but the address should be one of the tensor all the same.
-      const u8* source = reinterpret_cast<const u8*>(from.data) + (elements > 0 ? offset * Element<T>::bits / 8 : 0);
-      cp_async<PIECE, CACHE>(target, source, (elements * Element<T>::bits + 7) / 8);
+      const i64 byte = elements > 0 ? offset * Element<T>::bits / 8 : 0;
+      const u32 valid = static_cast<u32>(elements * Element<T>::bits + 7) / 8;
+      cp_async<PIECE, CACHE>(target, reinterpret_cast<const u8*>(from.data) + byte, valid);
     } else {
       cp_async<PIECE, CACHE>(target, reinterpret_cast<const u8*>(from.data) + offset * Element<T>::bits / 8);
     }

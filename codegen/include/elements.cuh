@@ -3,8 +3,8 @@
 
 #include "formats.cuh"
 
-// A narrow float in memory. It reads as float and rounds to nearest even when it is written. The constructor is
-// explicit, so that `condition ? b : 0.f` has one meaning, a float.
+// A narrow float in memory. It reads as float and rounds to nearest even when it is written. The constructor
+// is explicit, so that `condition ? b : 0.f` has one meaning, a float.
 template <class FORMAT> struct Narrow {
   typename FORMAT::Bits bits;
 
@@ -32,8 +32,8 @@ struct u4;
 
 // ---- what a view needs to know of an element type ---------------------------------------------
 
-// `value`: what a read gives. `storage`: what lies in memory, of packed elements a byte. `decode` takes the low `bits`
-// of a word and ignores the others; `encode` leaves the others 0.
+// `value`: what a read gives. `storage`: what lies in memory, of packed elements a byte. `decode` takes the
+// low `bits` of a word and ignores the others; `encode` leaves the others 0.
 template <class T> struct Element {
   using value = T;
   using storage = T;
@@ -84,7 +84,8 @@ template <> struct Element<u4> {
 template <class T> struct Element<const T> : Element<T> {};
 
 // What `N` values of a thread are kept in: packed elements unfold to their value type.
-template <class T> using register_of = choose<Element<T>::packed, typename Element<T>::value, typename Element<T>::storage>;
+template <class T>
+using register_of = choose<Element<T>::packed, typename Element<T>::value, typename Element<T>::storage>;
 
 // ---- conversions ------------------------------------------------------------------------------
 
@@ -94,8 +95,8 @@ DEVICE i64 rounded(float x) { return __float2ll_rn(x); }
 DEVICE i64 rounded(float x) { return static_cast<i64>(__builtin_rintf(x)); }
 #endif
 
-// A value for an element of type T. From float to an integer: the nearest, ties to even, within the range of T.
-// From a wider integer: its low bits.
+// A value for an element of type T. From float to an integer: the nearest, ties to even, within the range of
+// T. From a wider integer: its low bits.
 template <class T, class X> DEVICE typename Element<T>::value value_for(X x) {
   using V = typename Element<T>::value;
   constexpr bool from_float = same_type<decltype(+x), float> || same_type<decltype(+x), double>;
@@ -105,7 +106,8 @@ template <class T, class X> DEVICE typename Element<T>::value value_for(X x) {
     return rounded(static_cast<float>(x));
   } else {
     constexpr bool has_sign = same_type<T, i4> || (static_cast<V>(-1) < V() && !same_type<T, u4>);
-    constexpr i64 least = has_sign ? -(1ll << (Element<T>::bits - 1)) : 0, most = least + (1ll << Element<T>::bits) - 1;
+    constexpr i64 least = has_sign ? -(1ll << (Element<T>::bits - 1)) : 0,
+                  most = least + (1ll << Element<T>::bits) - 1;
     const i64 nearest = rounded(static_cast<float>(x));
     return static_cast<V>(nearest < least ? least : nearest > most ? most : nearest);
   }

@@ -3,7 +3,8 @@
 
 #include "types.cuh"
 
-// Orders this thread's ordinary accesses to shared memory before later async-proxy accesses: TMA, bulk copies, wgmma.
+// Orders this thread's ordinary accesses to shared memory before later async-proxy accesses: TMA, bulk
+// copies, wgmma.
 DEVICE void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // The same for global memory: threads have written what a bulk copy or TMA reads next.

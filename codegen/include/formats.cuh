@@ -18,9 +18,9 @@ template <int EXPONENT, int MANTISSA, u32 LARGEST> struct SmallFloat {
     const u32 sign = (bits_of_float(x) >> 31) * sign_bit, magnitude = bits_of_float(x) & 0x7fffffff;
     if (magnitude > 0x7f800000) return nan;
     const int exponent = static_cast<int>(magnitude >> 23) - 127;
-    const int below = 1 - bias - exponent;               // binary places that a subnormal result loses
+    const int below = 1 - bias - exponent;  // binary places that a subnormal result loses
     const int dropped = 23 - MANTISSA + (below > 0 ? below : 0);
-    if (dropped > 24) return sign;                       // less than half of the smallest subnormal
+    if (dropped > 24) return sign;  // less than half of the smallest subnormal
     // The mantissa's carry moves into the exponent, as it should.
     const u32 wide = below > 0 ? (magnitude & 0x7fffff) | 0x800000 : magnitude - ((127u - bias) << 23);
     const u32 rounded = (wide + (1u << (dropped - 1)) - 1 + (wide >> dropped & 1)) >> dropped;
@@ -29,11 +29,11 @@ template <int EXPONENT, int MANTISSA, u32 LARGEST> struct SmallFloat {
 
   static DEVICE constexpr float decode(u32 bits) {
     const u32 sign = bits & sign_bit ? 1u << 31 : 0, magnitude = bits & (sign_bit - 1);
-    if (magnitude >> MANTISSA == 0) {                    // magnitude * 2^(1 - bias - MANTISSA), exact
+    if (magnitude >> MANTISSA == 0) {  // magnitude * 2^(1 - bias - MANTISSA), exact
       const float unit = float_from_bits((127u + 1 - bias - MANTISSA) << 23);
       return float_from_bits(sign | bits_of_float(static_cast<float>(magnitude) * unit));
     }
-    if (magnitude > LARGEST) {                           // infinite or not a number
+    if (magnitude > LARGEST) {  // infinite or not a number
       const bool infinite = magnitude == exponent_bits;
       return float_from_bits(sign | (infinite ? 0x7f800000 : 0x7fffffff));
     }
@@ -43,8 +43,9 @@ template <int EXPONENT, int MANTISSA, u32 LARGEST> struct SmallFloat {
 
 // ---- the formats ------------------------------------------------------------------------------
 
-// Each has `encode` and `decode` for one value and `encode2` and `decode2` for two neighbours, the lower one first:
-// that is what the conversion instructions take. Bits are the low ones of a word; `decode` ignores the others.
+// Each has `encode` and `decode` for one value and `encode2` and `decode2` for two neighbours, the lower one
+// first: that is what the conversion instructions take. Bits are the low ones of a word; `decode` ignores the
+// others.
 
 struct FormatBf16 {
   using Bits = u16;
@@ -118,7 +119,7 @@ struct FormatE4m3 {
     return r;
   }
   static DEVICE void decode2(u32 word, float& low, float& high) {
-    u32 halves;                                          // every e4m3 is an f16, too
+    u32 halves;  // every e4m3 is an f16, too
     asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(static_cast<u16>(word)));
     FormatF16::decode2(halves, low, high);
   }

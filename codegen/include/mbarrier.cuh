@@ -24,27 +24,31 @@ DEVICE void mbarrier_arrive(u32 barrier, u32 arrivals) {
 }
 // Arrives and announces bytes that async copies will count down.
 DEVICE void mbarrier_arrive_expect(u32 barrier, u32 bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+               ::"r"(barrier), "r"(bytes) : "memory");
 }
-// Announces bytes without arriving. An arrival of the same phase must still be to come, or the phase may end early.
+// Announces bytes without arriving. An arrival of the same phase must still be to come, or the phase may end
+// early.
 DEVICE void mbarrier_expect(u32 barrier, u32 bytes) {
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;"
+               ::"r"(barrier), "r"(bytes) : "memory");
 }
-// Arrives once this thread's earlier cp.async copies have landed. `.noinc`: the arrival is one of those that the
-// barrier was initialised with.
+// Arrives once this thread's earlier cp.async copies have landed. `.noinc`: the arrival is one of those that
+// the barrier was initialised with.
 DEVICE void mbarrier_arrive_cp_async(u32 barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 // `barrier` comes from cluster_address(); the own rank is a valid target too.
-// NOTES: no `.release.cluster` here: ptxas turns it into a fence for the whole GPU (MEMBAR.ALL.GPU), once a stage.
-// A release of a stage publishes no writes. It only says that reads are over.
+// NOTES: no `.release.cluster` here: ptxas turns it into a fence for the whole GPU (MEMBAR.ALL.GPU), once a
+// stage. A release of a stage publishes no writes. It only says that reads are over.
 DEVICE void mbarrier_arrive_cluster(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
 // ---- waits ------------------------------------------------------------------------------------
 
-// True when the phase of that parity is complete. False when a hardware-set time has passed; the caller asks again.
+// True when the phase of that parity is complete. False when a hardware-set time has passed; the caller asks
+// again.
 DEVICE bool mbarrier_try_wait(u32 barrier, u32 parity) {
   u32 done;
   asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"

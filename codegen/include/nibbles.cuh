@@ -4,11 +4,11 @@
 #include "elements.cuh"
 
 // What a writable view of packed elements gives: reads as a value, writes its own four bits only.
-// NOTES: two threads may write the halves of one byte at the same time. Hence two atomic operations on the word,
-// each of which leaves the bits of others alone; there is no narrower store than a byte.
+// NOTES: two threads may write the halves of one byte at the same time. Hence two atomic operations on the
+// word, each of which leaves the bits of others alone; there is no narrower store than a byte.
 template <class T> struct Nibble {
   u8* byte;
-  u32 shift;                                             // 0 or 4
+  u32 shift;  // 0 or 4
 
   using value = typename Element<T>::value;
 

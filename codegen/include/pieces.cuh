@@ -37,7 +37,8 @@ template <class T, int BYTES, class D> DEVICE void unpack(const Piece<BYTES>& pi
     for (int i = 0; i < count; ++i)
       to[i] = as<D>(static_cast<i64>(static_cast<u64>(piece.words[2 * i + 1]) << 32 | piece.words[2 * i]));
   } else {
-    constexpr bool pairs = requires(float x) { E::decode2(u32(), x, x); } && count % 2 == 0 && !same_type<D, typename E::storage>;
+    constexpr bool pairs = requires(float x) { E::decode2(u32(), x, x); } && count % 2 == 0 &&
+                           !same_type<D, typename E::storage>;
 #pragma unroll
     for (int i = 0; i < count; i += pairs ? 2 : 1) {
       const u32 word = piece.words[i / per_word] >> (i % per_word * E::bits);
@@ -67,7 +68,8 @@ template <class T, int BYTES, class D> DEVICE Piece<BYTES> pack(const D* from) {
       piece.words[2 * i + 1] = static_cast<u32>(bits >> 32);
     }
   } else {
-    constexpr bool pairs = requires { E::encode2(0.f, 0.f); } && count % 2 == 0 && !same_type<D, typename E::storage>;
+    constexpr bool pairs =
+        requires { E::encode2(0.f, 0.f); } && count % 2 == 0 && !same_type<D, typename E::storage>;
 #pragma unroll
     for (int i = 0; i < count; i += pairs ? 2 : 1) {
       u32 bits;

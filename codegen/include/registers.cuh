@@ -18,11 +18,16 @@ template <class T, int N> DEVICE void zero_registers(Registers<T, N>& to) {
 }
 
 // Value by value, rounding to nearest even. By way of packed pairs, which one instruction converts.
-template <class T, class S, int N> DEVICE void convert_registers(Registers<T, N>& to, const Registers<S, N>& from) {
+template <class T, class S, int N>
+DEVICE void convert_registers(Registers<T, N>& to, const Registers<S, N>& from) {
   constexpr int step = N % 2 == 0 ? 2 : 1;
   if constexpr (Element<T>::packed || Element<S>::packed) {
 #pragma unroll
-    for (int i = 0; i < N; ++i) to[i] = value_for<T>(from[i]);
+    for (int i = 0; i < N; ++i) {
+      const auto value = value_for<T>(from[i]);
+      if constexpr (Element<T>::packed) to[i] = Element<T>::decode(Element<T>::encode(value));
+      else to[i] = register_of<T>(value);
+    }
   } else {
 #pragma unroll
     for (int i = 0; i < N; i += step) {
@@ -41,7 +46,8 @@ struct Range {
 };
 
 // Of `N` neighbours along dimension `MAJOR` from the coordinates on. Unchecked: all.
-template <bool CHECKED, int N, int MAJOR, class VIEW, class... I> DEVICE Range range_inside(const VIEW& view, I... at) {
+template <bool CHECKED, int N, int MAJOR, class VIEW, class... I>
+DEVICE Range range_inside(const VIEW& view, I... at) {
   if constexpr (!CHECKED || sizeof...(I) == 0) {
     return {0, N};
   } else {
@@ -58,9 +64,11 @@ template <bool CHECKED, int N, int MAJOR, class VIEW, class... I> DEVICE Range r
 
 // ---- tensors ----------------------------------------------------------------------------------
 
-// CHECKED: what lies outside reads as 0 and is not written. ALIGNED: the address of the first element is a multiple of
-// the piece that the values divide into (up to 16 bytes). Where all lie inside they then move in whole pieces.
-template <bool CHECKED, bool ALIGNED, int CACHE = CACHE_NORMAL, class T, int N, class S, int RANK, int MAJOR, class... I>
+// CHECKED: what lies outside reads as 0 and is not written. ALIGNED: the address of the first element is a
+// multiple of the piece that the values divide into (up to 16 bytes). Where all lie inside they then move in
+// whole pieces.
+template <bool CHECKED, bool ALIGNED, int CACHE = CACHE_NORMAL, class T, int N, class S, int RANK, int MAJOR,
+          class... I>
 DEVICE void load_registers(Registers<T, N>& to, const Tensor<S, RANK, MAJOR>& from, I... at) {
   using E = Element<S>;
   const Range range = range_inside<CHECKED, N, MAJOR>(from, at...);
@@ -85,9 +93,10 @@ DEVICE void load_registers(Registers<T, N>& to, const Tensor<S, RANK, MAJOR>& fr
 }
 
 // The first `count` values at most.
-template <bool CHECKED, bool ALIGNED, int CACHE = CACHE_NORMAL, class T, int N, class S, int RANK, int MAJOR, class COUNT,
-          class... I>
-DEVICE void store_registers_leading(const Tensor<T, RANK, MAJOR>& to, const Registers<S, N>& from, COUNT count, I... at) {
+template <bool CHECKED, bool ALIGNED, int CACHE = CACHE_NORMAL, class T, int N, class S, int RANK, int MAJOR,
+          class COUNT, class... I>
+DEVICE void store_registers_leading(const Tensor<T, RANK, MAJOR>& to, const Registers<S, N>& from,
+                                    COUNT count, I... at) {
   using E = Element<T>;
   Range range = range_inside<CHECKED, N, MAJOR>(to, at...);
   range.end = count < range.end ? static_cast<int>(count) : range.end;
@@ -100,13 +109,15 @@ DEVICE void store_registers_leading(const Tensor<T, RANK, MAJOR>& to, const Regi
 #pragma unroll
     for (int i = 0; i < N; ++i) {
       if (!range.holds(i)) continue;
-      if constexpr (E::packed) Nibble<T>{to.data + ((first + i) >> 1), static_cast<u32>((first + i) & 1) * 4} = value_for<T>(from[i]);
+      if constexpr (E::packed)
+        Nibble<T>{to.data + (first + i >> 1), static_cast<u32>(first + i & 1) * 4} = value_for<T>(from[i]);
       else store_global<E::bits / 8, CACHE>(to.data + first + i, pack<T, E::bits / 8>(from.values + i));
     }
   }
 }
 
-template <bool CHECKED, bool ALIGNED, int CACHE = CACHE_NORMAL, class T, int N, class S, int RANK, int MAJOR, class... I>
+template <bool CHECKED, bool ALIGNED, int CACHE = CACHE_NORMAL, class T, int N, class S, int RANK, int MAJOR,
+          class... I>
 DEVICE void store_registers(const Tensor<T, RANK, MAJOR>& to, const Registers<S, N>& from, I... at) {
   store_registers_leading<CHECKED, ALIGNED, CACHE>(to, from, N, at...);
 }
@@ -125,13 +136,16 @@ DEVICE void load_registers(Registers<T, N>& to, const Buffer<S, SWIZZLE, EXTENTS
 #pragma unroll
     for (int i = 0; i < N; ++i, ++place.column) {
       to[i] = register_of<T>();
-      if (range.holds(i)) to[i] = as<register_of<T>>(static_cast<typename Element<S>::value>(from.element_at(place)));
+      if (range.holds(i))
+        to[i] = as<register_of<T>>(static_cast<typename Element<S>::value>(from.element_at(place)));
     }
   }
 }
 
-template <bool CHECKED, bool ALIGNED, class T, int N, class S, int SWIZZLE, int... EXTENTS, class COUNT, class... I>
-DEVICE void store_registers_leading(const Buffer<T, SWIZZLE, EXTENTS...>& to, const Registers<S, N>& from, COUNT count, I... at) {
+template <bool CHECKED, bool ALIGNED, class T, int N, class S, int SWIZZLE, int... EXTENTS, class COUNT,
+          class... I>
+DEVICE void store_registers_leading(const Buffer<T, SWIZZLE, EXTENTS...>& to, const Registers<S, N>& from,
+                                    COUNT count, I... at) {
   Range range = range_inside<CHECKED, N, sizeof...(I) - 1>(to, at...);
   range.end = count < range.end ? static_cast<int>(count) : range.end;
   const bool whole = range.begin == 0 && range.end == N;

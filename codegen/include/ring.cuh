@@ -3,8 +3,9 @@
 
 #include "types.cuh"
 
-// `phase` is the parity that the task's next wait on a full barrier expects. A producer waits on empty barriers with
-// `phase ^ 1`: before the first round that is the phase before the barrier's initial one, which counts as complete.
+// `phase` is the parity that the task's next wait on a full barrier expects. A producer waits on empty
+// barriers with `phase ^ 1`: before the first round that is the phase before the barrier's initial one, which
+// counts as complete.
 template <int STAGES> struct Cursor {
   u32 stage = 0, phase = 0;
 

@@ -4,8 +4,8 @@
 #include "global.cuh"
 #include "nibbles.cuh"
 
-// Extents and strides count elements; that of dimension `MAJOR` is 1 and not read. `Tensor<const T, ...>` can only be
-// read. Offsets have 64 bits: a tensor may be larger than 2^31 elements.
+// Extents and strides count elements; that of dimension `MAJOR` is 1 and not read. `Tensor<const T, ...>` can
+// only be read. Offsets have 64 bits: a tensor may be larger than 2^31 elements.
 template <class T, int RANK, int MAJOR = RANK - 1> struct Tensor {
   using element = Element<T>;
   using value = typename element::value;
@@ -23,7 +23,9 @@ template <class T, int RANK, int MAJOR = RANK - 1> struct Tensor {
     static_assert(sizeof...(I) == RANK, "a tensor takes as many coordinates as it has dimensions");
     i64 sum = 0;
     int dimension = 0;
-    ((sum += dimension == MAJOR ? static_cast<i64>(at) : static_cast<i64>(at) * strides[dimension], ++dimension), ...);
+    ((sum += dimension == MAJOR ? static_cast<i64>(at) : static_cast<i64>(at) * strides[dimension],
+      ++dimension),
+     ...);
     return sum;
   }
   // Of packed elements: the byte that holds it.
@@ -45,12 +47,19 @@ template <class T, int RANK, int MAJOR = RANK - 1> struct Tensor {
     }
   }
 
+  template <class I>
+  DEVICE decltype(auto) operator[](I at) const
+    requires(RANK == 1)
+  {
+    return (*this)(at);
+  }
+
   // The coordinates, then what to give outside of the tensor.
   template <class... A> DEVICE value at(A... arguments) const {
     static_assert(sizeof...(A) == RANK + 1, "`at` takes the coordinates and the value outside of the tensor");
     const i64 where[] = {static_cast<i64>(arguments)...};
     value result = {};
-    ((result = static_cast<value>(arguments)), ...);     // the last one stays
+    ((result = static_cast<value>(arguments)), ...);  // the last one stays
     bool all = true;
     i64 place = 0;
 #pragma unroll
@@ -59,14 +68,16 @@ template <class T, int RANK, int MAJOR = RANK - 1> struct Tensor {
       place += i == MAJOR ? where[i] : where[i] * strides[i];
     }
     if (all) {
-      if constexpr (element::packed) result = element::decode(static_cast<u32>(data[place >> 1]) >> (place & 1) * 4);
+      if constexpr (element::packed)
+        result = element::decode(static_cast<u32>(data[place >> 1]) >> (place & 1) * 4);
       else result = data[place];
     }
     return result;
   }
 
-  // `N` neighbours along the contiguous dimension, from and to values in registers. Unchecked. They move in pieces of
-  // the largest power of two up to 16 bytes that divides them, and the address is a multiple of a piece.
+  // `N` neighbours along the contiguous dimension, from and to values in registers. Unchecked. They move in
+  // pieces of the largest power of two up to 16 bytes that divides them, and the address is a multiple of a
+  // piece.
   template <int N, int CACHE = CACHE_NORMAL, class D, class... I> DEVICE void load(D* to, I... at) const {
     constexpr int piece = piece_bytes<T, N>, per_piece = piece_elements<T, piece>;
     static_assert(N * element::bits % 8 == 0, "two packed elements share a byte and move together");
@@ -74,12 +85,14 @@ template <class T, int RANK, int MAJOR = RANK - 1> struct Tensor {
 #pragma unroll
     for (int i = 0; i < N; i += per_piece, from += piece) unpack<T>(load_global<piece, CACHE>(from), to + i);
   }
-  template <int N, int CACHE = CACHE_NORMAL, class D, class... I> DEVICE void store(const D* from, I... at) const {
+  template <int N, int CACHE = CACHE_NORMAL, class D, class... I>
+  DEVICE void store(const D* from, I... at) const {
     constexpr int piece = piece_bytes<T, N>, per_piece = piece_elements<T, piece>;
     static_assert(!is_const<T>, "the work that stores here lists the tensor in `writes` or `updates`");
     static_assert(N * element::bits % 8 == 0, "two packed elements share a byte and move together");
     u8* to = reinterpret_cast<u8*>(ptr(at...));
 #pragma unroll
-    for (int i = 0; i < N; i += per_piece, to += piece) store_global<piece, CACHE>(to, pack<T, piece>(from + i));
+    for (int i = 0; i < N; i += per_piece, to += piece)
+      store_global<piece, CACHE>(to, pack<T, piece>(from + i));
   }
 };

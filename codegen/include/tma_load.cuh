@@ -3,18 +3,18 @@
 
 #include "tma_map.cuh"
 
-// Coordinates of the box's first element, that of the contiguous dimension first; they may be negative. What lies
-// outside the tensor is filled, and its bytes are counted down at `barrier` all the same.
+// Coordinates of the box's first element, that of the contiguous dimension first; they may be negative. What
+// lies outside the tensor is filled, and its bytes are counted down at `barrier` all the same.
 template <int CACHE = CACHE_NORMAL, class... I>
 DEVICE void tma_load(u32 to, const TensorMap& map, u32 barrier, I... coordinates) {
   const int at[] = {static_cast<int>(coordinates)...};
-#define LOAD(DIMENSIONS, COORDINATES, ...)                                                                    \
-  asm volatile("cp.async.bulk.tensor." DIMENSIONS ".shared::cluster.global.mbarrier::complete_tx::bytes"      \
-               " [%0], [%1, " COORDINATES "], [%2];"                                                          \
+#define LOAD(DIMENSIONS, COORDINATES, ...)                                                               \
+  asm volatile("cp.async.bulk.tensor." DIMENSIONS ".shared::cluster.global.mbarrier::complete_tx::bytes" \
+               " [%0], [%1, " COORDINATES "], [%2];"                                                     \
                ::"r"(to), "l"(&map), "r"(barrier), "n"(0), "n"(0), __VA_ARGS__ : "memory")
-#define LOAD_HINT(DIMENSIONS, COORDINATES, ...)                                                               \
-  asm volatile("cp.async.bulk.tensor." DIMENSIONS ".shared::cluster.global.mbarrier::complete_tx::bytes"      \
-               ".L2::cache_hint [%0], [%1, " COORDINATES "], [%2], %3;"                                       \
+#define LOAD_HINT(DIMENSIONS, COORDINATES, ...)                                                          \
+  asm volatile("cp.async.bulk.tensor." DIMENSIONS ".shared::cluster.global.mbarrier::complete_tx::bytes" \
+               ".L2::cache_hint [%0], [%1, " COORDINATES "], [%2], %3;"                                  \
                ::"r"(to), "l"(&map), "r"(barrier), "l"(bulk_policy(CACHE)), "n"(0), __VA_ARGS__ : "memory")
   if constexpr (CACHE == CACHE_NORMAL) {
     TMA_OF_RANK(sizeof...(I), LOAD);
@@ -29,13 +29,13 @@ DEVICE void tma_load(u32 to, const TensorMap& map, u32 barrier, I... coordinates
 template <int CACHE = CACHE_NORMAL, class... I>
 DEVICE void tma_load_multicast(u32 to, const TensorMap& map, u32 barrier, u16 mask, I... coordinates) {
   const int at[] = {static_cast<int>(coordinates)...};
-#define LOAD(DIMENSIONS, COORDINATES, ...)                                                                    \
-  asm volatile("cp.async.bulk.tensor." DIMENSIONS ".shared::cluster.global.mbarrier::complete_tx::bytes"      \
-               ".multicast::cluster [%0], [%1, " COORDINATES "], [%2], %3;"                                   \
+#define LOAD(DIMENSIONS, COORDINATES, ...)                                                               \
+  asm volatile("cp.async.bulk.tensor." DIMENSIONS ".shared::cluster.global.mbarrier::complete_tx::bytes" \
+               ".multicast::cluster [%0], [%1, " COORDINATES "], [%2], %3;"                              \
                ::"r"(to), "l"(&map), "r"(barrier), "h"(mask), "n"(0), __VA_ARGS__ : "memory")
-#define LOAD_HINT(DIMENSIONS, COORDINATES, ...)                                                               \
-  asm volatile("cp.async.bulk.tensor." DIMENSIONS ".shared::cluster.global.mbarrier::complete_tx::bytes"      \
-               ".multicast::cluster.L2::cache_hint [%0], [%1, " COORDINATES "], [%2], %3, %4;"                \
+#define LOAD_HINT(DIMENSIONS, COORDINATES, ...)                                                          \
+  asm volatile("cp.async.bulk.tensor." DIMENSIONS ".shared::cluster.global.mbarrier::complete_tx::bytes" \
+               ".multicast::cluster.L2::cache_hint [%0], [%1, " COORDINATES "], [%2], %3, %4;"           \
                ::"r"(to), "l"(&map), "r"(barrier), "h"(mask), "l"(bulk_policy(CACHE)), __VA_ARGS__ : "memory")
   if constexpr (CACHE == CACHE_NORMAL) {
     TMA_OF_RANK(sizeof...(I), LOAD);

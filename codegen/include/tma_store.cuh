@@ -1,5 +1,5 @@
-// Stores and reductions of tensor-map boxes from shared memory. One thread issues them, and ends each group with
-// bulk_commit.
+// Stores and reductions of tensor-map boxes from shared memory. One thread issues them, and ends each group
+// with bulk_commit.
 #pragma once
 
 #include "bulk_group.cuh"
@@ -9,13 +9,13 @@
 template <int CACHE = CACHE_NORMAL, class... I>
 DEVICE void tma_store(const TensorMap& map, u32 from, I... coordinates) {
   const int at[] = {static_cast<int>(coordinates)...};
-#define STORE(DIMENSIONS, COORDINATES, ...)                                                                   \
-  asm volatile("cp.async.bulk.tensor." DIMENSIONS ".global.shared::cta.bulk_group"                            \
-               " [%0, " COORDINATES "], [%1];"                                                                \
+#define STORE(DIMENSIONS, COORDINATES, ...)                                        \
+  asm volatile("cp.async.bulk.tensor." DIMENSIONS ".global.shared::cta.bulk_group" \
+               " [%0, " COORDINATES "], [%1];"                                     \
                ::"l"(&map), "r"(from), "n"(0), "n"(0), "n"(0), __VA_ARGS__ : "memory")
-#define STORE_HINT(DIMENSIONS, COORDINATES, ...)                                                              \
-  asm volatile("cp.async.bulk.tensor." DIMENSIONS ".global.shared::cta.bulk_group.L2::cache_hint"             \
-               " [%0, " COORDINATES "], [%1], %2;"                                                            \
+#define STORE_HINT(DIMENSIONS, COORDINATES, ...)                                                  \
+  asm volatile("cp.async.bulk.tensor." DIMENSIONS ".global.shared::cta.bulk_group.L2::cache_hint" \
+               " [%0, " COORDINATES "], [%1], %2;"                                                \
                ::"l"(&map), "r"(from), "l"(bulk_policy(CACHE)), "n"(0), "n"(0), __VA_ARGS__ : "memory")
   if constexpr (CACHE == CACHE_NORMAL) {
     TMA_OF_RANK(sizeof...(I), STORE);
@@ -31,11 +31,12 @@ enum : int { REDUCE_ADD = 0, REDUCE_MIN = 1, REDUCE_MAX = 2 };
 // Atomic for each element, in the tensor map's element type; sums of several CTAs come in no fixed order.
 template <int OPERATION, int CACHE = CACHE_NORMAL, class... I>
 DEVICE void tma_reduce(const TensorMap& map, u32 from, I... coordinates) {
-  static_assert(REDUCE_ADD <= OPERATION && OPERATION <= REDUCE_MAX, "a reduction adds or takes the minimum or maximum");
+  static_assert(REDUCE_ADD <= OPERATION && OPERATION <= REDUCE_MAX,
+                "a reduction adds or takes the minimum or maximum");
   const int at[] = {static_cast<int>(coordinates)...};
-#define REDUCE(OPERATION_TEXT, DIMENSIONS, COORDINATES, ...)                                                  \
-  asm volatile("cp.reduce.async.bulk.tensor." DIMENSIONS ".global.shared::cta." OPERATION_TEXT                \
-               ".bulk_group.L2::cache_hint [%0, " COORDINATES "], [%1], %2;"                                  \
+#define REDUCE(OPERATION_TEXT, DIMENSIONS, COORDINATES, ...)                                   \
+  asm volatile("cp.reduce.async.bulk.tensor." DIMENSIONS ".global.shared::cta." OPERATION_TEXT \
+               ".bulk_group.L2::cache_hint [%0, " COORDINATES "], [%1], %2;"                   \
                ::"l"(&map), "r"(from), "l"(bulk_policy(CACHE)), "n"(0), "n"(0), __VA_ARGS__ : "memory")
 #define ADD(...) REDUCE("add", __VA_ARGS__)
 #define MIN(...) REDUCE("min", __VA_ARGS__)

@@ -26,8 +26,8 @@ struct alignas(64) TensorMap {
 #ifdef __CUDACC__
 DEVICE u32 shared_address(const void* p) { return static_cast<u32>(__cvta_generic_to_shared(p)); }
 
-// An ordinary pointer: the compiler sees the address space through it and emits ld.shared and st.shared, which it may
-// combine and order as it does any access.
+// An ordinary pointer: the compiler sees the address space through it and emits ld.shared and st.shared,
+// which it may combine and order as it does any access.
 template <class T> DEVICE T* shared_pointer(u32 address) {
   return reinterpret_cast<T*>(__cvta_shared_to_generic(address));
 }
@@ -35,15 +35,16 @@ template <class T> DEVICE T* shared_pointer(u32 address) {
 
 // ---- cache hints ------------------------------------------------------------------------------
 
-// Constants of these headers are enumerators: a constexpr variable or member would become a variable of the cubin.
+// Constants of these headers are enumerators: a constexpr variable or member would become a variable of the
+// cubin.
 enum : int { CACHE_NORMAL = 0, CACHE_EVICT_FIRST = 1, CACHE_EVICT_LAST = 2, CACHE_NO_ALLOCATE = 3 };
 
-// May be added to a hint of ordinary loads: nobody writes the tensor while the kernel runs. Such a load has no order
-// with any store, so that the loads of an unrolled loop start before the stores of its first round.
+// May be added to a hint of ordinary loads: nobody writes the tensor while the kernel runs. Such a load has
+// no order with any store, so that the loads of an unrolled loop start before the stores of its first round.
 enum : int { CACHE_READ_ONLY = 4 };
 
-// L2 policies, as createpolicy would encode them. Bulk copies do not pass through L1, so that `no_allocate` can only
-// mean that the bytes should be the first to leave L2.
+// L2 policies, as createpolicy would encode them. Bulk copies do not pass through L1, so that `no_allocate`
+// can only mean that the bytes should be the first to leave L2.
 DEVICE constexpr u64 bulk_policy(int cache) {
   return cache == CACHE_NORMAL       ? 0x1000000000000000
          : cache == CACHE_EVICT_LAST ? 0x14F0000000000000
@@ -51,7 +52,9 @@ DEVICE constexpr u64 bulk_policy(int cache) {
 }
 
 // Ordinary accesses have a hint of their own for L1.
-DEVICE constexpr u64 access_policy(int cache) { return cache == CACHE_NO_ALLOCATE ? bulk_policy(CACHE_NORMAL) : bulk_policy(cache); }
+DEVICE constexpr u64 access_policy(int cache) {
+  return cache == CACHE_NO_ALLOCATE ? bulk_policy(CACHE_NORMAL) : bulk_policy(cache);
+}
 
 // ---- types ------------------------------------------------------------------------------------
 
