@@ -8,18 +8,15 @@ from __future__ import annotations
 from tsc.expr.cpp import Cpp, to_cpp
 from tsc.expr.evaluator import Tensor, Value, evaluate
 from tsc.expr.hints import closest, did_you_mean
-from tsc.expr.intervals import INT32, INT64, Interval, interval
+from tsc.expr.intervals import Interval, interval
 from tsc.expr.normal import Linear, equal, linear
 from tsc.expr.parser import parse
 from tsc.expr.printer import build, show
 from tsc.expr.proof import Fact, multiple_of, provably
 from tsc.expr.transform import fold, substitute
-from tsc.expr.tree import FUNCTIONS, EvalError, Expr, ExprError, Name
+from tsc.expr.tree import EvalError, Expr, ExprError, Name
 
 __all__ = [
-    "FUNCTIONS",
-    "INT32",
-    "INT64",
     "Cpp",
     "EvalError",
     "Expr",

@@ -1,9 +1,7 @@
 """Expressions printed as C++, with the value that `evaluate` gives.
 
 Arithmetic is done in `int` where the ranges prove that it fits, else in `i64`: a value is widened where the
-first operation needs it, and stays wide from there. The text calls templates of the device headers that
-promote to the wider type of their arguments and overflow in no intermediate: `floor_div`, `floor_mod`,
-`cdiv`, `align_up`, `min`, `max`, `abs`, and `find(tensor, i)`.
+first operation needs it, and stays wide from there. The functions are those of the device headers.
 """
 
 from __future__ import annotations
