@@ -8,29 +8,42 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler, GetJsonSchemaHandler, Strict, Tag
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    Strict,
+    Tag,
+)
 from pydantic_core import PydanticCustomError, core_schema
 
 from tsc.expr import Expr, ExprError, parse
 
 # One line of LANGUAGE section 4, then the functions of the expression language.
 RESERVED = frozenset(
-    "replica part sms block grid cluster tile loop iter trips thread threads warp lane task true false "
-    "cdiv align min max abs find".split()
+    """replica part sms block grid cluster tile loop iter trips thread threads warp lane task true false
+    cdiv align min max abs find""".split()  # noqa: SIM905 - a list would hide the words
 )
 
 # Keywords of C++20 that an identifier of ours would collide with in the generated source.
 CPP_KEYWORDS = frozenset(
-    "alignas alignof and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t compl "
-    "concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default "
-    "delete do double dynamic_cast enum explicit export extern float friend goto inline int long mutable "
-    "namespace new noexcept not_eq nullptr operator or_eq private protected public register reinterpret_cast "
-    "requires short signed sizeof static static_assert static_cast struct switch template this thread_local "
-    "throw try typedef typeid typename union unsigned using virtual void volatile wchar_t xor xor_eq".split()
+    """
+    alignas alignof and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t
+    compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield
+    decltype default delete do double dynamic_cast enum explicit export extern float friend goto inline
+    int long mutable namespace new noexcept not_eq nullptr operator or_eq private protected public
+    register reinterpret_cast requires short signed sizeof static static_assert static_cast struct
+    switch template this thread_local throw try typedef typeid typename union unsigned using virtual
+    void volatile wchar_t xor xor_eq
+    """.split()  # noqa: SIM905 - a list would hide the words
 )
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_REFERENCE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\[(.*)\])?\s*((?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*\Z", re.S)
+_REFERENCE = re.compile(
+    r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\[(.*)\])?\s*((?:\.[A-Za-z_][A-Za-z0-9_]*)*)\s*\Z", re.S
+)
 
 
 class Model(BaseModel):
@@ -60,7 +73,7 @@ class Reference:
 
 def _problem(kind: str, message: str, **context: Any) -> PydanticCustomError:
     # The message travels in the context, because Pydantic would format braces in a template.
-    return PydanticCustomError("tsc_" + kind, "{message}", {"message": message, **context})  # type: ignore[arg-type]
+    return PydanticCustomError("tsc_" + kind, "{message}", {"message": message, **context})
 
 
 def _misfit(expected: str) -> PydanticCustomError:
@@ -134,17 +147,30 @@ def check_name(value: object) -> str:
     return value
 
 
+_MEANINGS = {
+    "part": "the piece of a split loop",
+    "replica": "the number of this copy of a task",
+    "sms": "the number of multiprocessors",
+    "block": "the CTA's index",
+    "grid": "the grid's size",
+    "cluster": "the rank in the cluster",
+    "tile": "the tile's coordinates",
+    "loop": "the domain loop's value",
+    "iter": "the round of the innermost loop",
+    "trips": "the rounds of the innermost loop",
+    "thread": "the thread's index",
+    "threads": "the task's threads",
+    "warp": "the warp's index",
+    "lane": "the lane's index",
+    "task": "the task in a snippet",
+    "true": "a constant",
+    "false": "a constant",
+}
+
+
 def reserved_meaning(name: str) -> str:
     """Say in a few words what a reserved name stands for."""
-    meanings = {
-        "part": "the piece of a split loop", "replica": "the number of this copy of a task",
-        "sms": "the number of multiprocessors", "block": "the CTA's index", "grid": "the grid's size",
-        "cluster": "the rank in the cluster", "tile": "the tile's coordinates", "loop": "the domain loop's value",
-        "iter": "the round of the innermost loop", "trips": "the rounds of the innermost loop",
-        "thread": "the thread's index", "threads": "the task's threads", "warp": "the warp's index",
-        "lane": "the lane's index", "task": "the task in a snippet", "true": "a constant", "false": "a constant",
-    }  # fmt: skip
-    return meanings.get(name, "a function")
+    return _MEANINGS.get(name, "a function")
 
 
 def parse_reference(value: object) -> Reference:
@@ -161,7 +187,8 @@ def parse_reference(value: object) -> Reference:
     if transposed:
         parts = parts[:-1]
     if len(parts) > 1:
-        raise _problem("reference", f"`{shorten(value)}` has {len(parts)} parts after the name, where one buffer can stand")
+        message = f"`{shorten(value)}` has {len(parts)} parts after the name, where one buffer can stand"
+        raise _problem("reference", message)
     return Reference(
         text=value.strip(),
         name=name,
@@ -178,9 +205,11 @@ class _Parsed:
     parse: Callable[[object], Any]
     schema: dict[str, Any]
 
-    # Pydantic's own PlainValidator also derives how to write the value back, which a spec never is; that would
-    # take longer than all other fields together.
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    # Pydantic's own PlainValidator also derives how to write the value back, which a spec never is; that
+    # would take longer than all other fields together.
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.parse)
 
     def __get_pydantic_json_schema__(
@@ -189,15 +218,16 @@ class _Parsed:
         return dict(self.schema)
 
 
-def _form(value: object) -> str:
+def form_of(value: object) -> str:
+    """Say which of the forms of a document a value has: `scalar`, `list` or `mapping`."""
     if isinstance(value, (list, tuple)):
         return "list"
     return "mapping" if isinstance(value, (dict, BaseModel)) else "scalar"
 
 
-# Where two forms are allowed, the form of what is written decides which one is meant: a plain union would report
-# what is wrong with it as either.
-BY_FORM = Discriminator(_form, custom_error_type="tsc_form", custom_error_message="neither form")
+# Where two forms are allowed, the form of what is written decides which one is meant: a plain union would
+# report what is wrong with it as either.
+BY_FORM = Discriminator(form_of, custom_error_type="tsc_form", custom_error_message="neither form")
 Scalar, ListOf, Mapping = Tag("scalar"), Tag("list"), Tag("mapping")
 
 Expression = Annotated[Expr, _Parsed(parse_expression, {"type": ["string", "integer", "boolean"]})]

@@ -1,4 +1,4 @@
-"""What a kernel is called with: params, workspace, promises about sizes, and the launch (LANGUAGE section 6)."""
+"""What a kernel is called with: params, workspace, promises about sizes, the launch (LANGUAGE section 6)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,19 @@ def _major(value: Any) -> str:
     return "index" if isinstance(value, int) and not isinstance(value, bool) else "name"
 
 
+Major = Annotated[Annotated[Name, Tag("name")] | Annotated[Integer, Tag("index")], Discriminator(_major)]
+
+
 class Param(Model):
     """A run-time argument: a tensor if it has a shape, else a scalar."""
 
     dtype: DType
     """The type of an element."""
     shape: tuple[Expression, ...] | None = None
-    """Extents: dims, build-time expressions, or `dim + c`, `dim * c`, `dim // c`. `[]` is one value on the device."""
-    major: (
-        Annotated[Annotated[Name, Tag("name")] | Annotated[Integer, Tag("index")], Discriminator(_major)] | None
-    ) = None
+    """Extents: dims, build-time expressions, or `dim + c`, `dim * c`, `dim // c`.
+
+    `[]` is one value on the device."""
+    major: Major | None = None
     """The contiguous dimension, by its name or its index; the last one if left out."""
     packed: Flag = False
     """A promise that there are no gaps between rows."""
@@ -61,7 +64,7 @@ class Launch(Model):
 
     grid: tuple[Expression, ...] | None = Field(default=None, min_length=1, max_length=3)
     """One to three extents of the grid; needed without a queue, refused with one."""
-    cluster: dict[str, Expression] = {}
+    cluster: dict[str, Expression] = Field(default_factory=dict)
     """Cluster axis to CTAs along it."""
     cta_group: Literal[1, 2] = 1
     """2: tensor-core pairs along the first cluster axis."""

@@ -6,7 +6,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tsc.model import BY_FORM, Constant, Expression, Flag, Integer, ListOf, Model, Name, Number, Real, Scalar, Text
+from tsc.model import (
+    BY_FORM,
+    Constant,
+    Expression,
+    Flag,
+    Integer,
+    ListOf,
+    Model,
+    Name,
+    Number,
+    Real,
+    Scalar,
+    Text,
+)
 from tsc.spec.arguments import Dim, Launch, Param, Workspace
 from tsc.spec.resources import Resource
 from tsc.spec.tasks import Task, Work
@@ -49,13 +62,13 @@ class Tolerance(Model):
 class Verify(Model):
     """What the kernel is compared with."""
 
-    reference: dict[Name, Text] = {}
+    reference: dict[Name, Text] = Field(default_factory=dict)
     """Output to an expression in array notation."""
     python: Text | None = None
     """`file.py:function` in place of a reference."""
     cases: tuple[dict[Name, Number], ...] = ()
     """A value for every dim and scalar param, a case."""
-    inputs: dict[Name, VerifyInput] = {}
+    inputs: dict[Name, VerifyInput] = Field(default_factory=dict)
     """How inputs are made; normally distributed if left out."""
     tolerance: Tolerance | None = None
     """How far a result may be off; by dtype if left out."""
@@ -64,7 +77,7 @@ class Verify(Model):
 class Tune(Model):
     """The space that `tsc tune` searches."""
 
-    try_: dict[str, tuple[Expression, ...]] = Field(default={}, alias="try")
+    try_: dict[str, tuple[Expression, ...]] = Field(default_factory=dict, alias="try")
     """Constant or route to values."""
     where: tuple[Expression, ...] = ()
     """What a point must meet."""
@@ -97,21 +110,21 @@ class Spec(Model):
     """Architecture, such as `sm_90a`."""
     include: tuple[Text, ...] = ()
     """CUDA headers for snippets, relative to the spec."""
-    constants: dict[Name, Constant] = {}
+    constants: dict[Name, Constant] = Field(default_factory=dict)
     """Known when built; `-D NAME=VALUE` changes them."""
-    params: dict[Name, Param] = {}
+    params: dict[Name, Param] = Field(default_factory=dict)
     """Run-time arguments, in this order."""
-    workspace: dict[Name, Workspace] = {}
+    workspace: dict[Name, Workspace] = Field(default_factory=dict)
     """Tensors that the loader makes and passes after the params."""
-    dims: dict[Name, Dim] = {}
+    dims: dict[Name, Dim] = Field(default_factory=dict)
     """Promises about run-time sizes."""
-    let: dict[Name, Expression] = {}
+    let: dict[Name, Expression] = Field(default_factory=dict)
     """Named expressions."""
     launch: Launch = Launch.model_construct()
     """Grid, cluster, occupancy."""
     resources: dict[Name, Resource]
     """All storage and synchronisation."""
-    work: dict[Name, Work] = {}
+    work: dict[Name, Work] = Field(default_factory=dict)
     """Snippets."""
     tasks: dict[Name, Task]
     """Warps and schedules."""

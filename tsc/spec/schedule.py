@@ -1,20 +1,20 @@
 """The schedule grammar, one class a node kind (LANGUAGE section 3).
 
-    block    = [ node, ... ]
-    node     = step | WorkTileLoop | DomainLoop | For | ConditionalBlock | build
-    step     = "pdl_wait" | "pdl_launch" | "task_sync" | { verb: operand, option: value, ... }
+block    = [ node, ... ]
+node     = step | WorkTileLoop | DomainLoop | For | ConditionalBlock | build
+step     = "pdl_wait" | "pdl_launch" | "task_sync" | { verb: operand, option: value, ... }
 """
 
 from __future__ import annotations
 
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, WithJsonSchema
 from typing_extensions import TypeAliasType
 
-from tsc.model import BY_FORM, Expression, Flag, ListOf, Model, Name, Operand, Scalar
+from tsc.model import BY_FORM, Expression, Flag, ListOf, Name, Operand, Scalar
 from tsc.ops.base import StepModel
 from tsc.ops.registry import OPERATIONS
 
@@ -144,7 +144,7 @@ class Do(StepModel):
     verb: ClassVar[str] = "do"
     do: Name
     """The work."""
-    with_: dict[Name, Expression] = Field(default={}, alias="with")
+    with_: dict[Name, Expression] = Field(default_factory=dict, alias="with")
     """Argument to value."""
     out: tuple[Name, ...] = ()
     """Names for the values it returns, in order; `_` for one that is not wanted."""
@@ -303,8 +303,16 @@ class If(StepModel):
 RING_STEPS = (Acquire, Commit, Wait, Release, TryAcquire, TryWait, Skip)
 QUEUE_STEPS = (GetAndAdvanceWorkTile, FetchWorkTile)
 ORDER_STEPS = (Take, Pass, Sync, Arrive)
-BLOCKS = (WorkTileLoop, DomainLoop, For, FirstIter, LastIter, Every, WhenTrue, WhenFalse, When, Skippable, Repeat, If)
-STEPS = (*RING_STEPS, *QUEUE_STEPS, *ORDER_STEPS, Do, *(operation.model for operation in OPERATIONS))
+LOOPS = (WorkTileLoop, DomainLoop, For)
+CONDITIONALS = (FirstIter, LastIter, Every, WhenTrue, WhenFalse, When, Skippable)
+BLOCKS: tuple[type[StepModel], ...] = (*LOOPS, *CONDITIONALS, Repeat, If)
+STEPS: tuple[type[StepModel], ...] = (
+    *RING_STEPS,
+    *QUEUE_STEPS,
+    *ORDER_STEPS,
+    Do,
+    *(operation.model for operation in OPERATIONS),
+)
 NODES: dict[str, type[StepModel]] = {model.verb: model for model in (*BLOCKS, *STEPS)}
 
 
@@ -322,18 +330,23 @@ def verb_of(value: Any) -> str | None:
 
 def _union() -> Any:
     members: list[Any] = [Annotated[model, Tag(verb)] for verb, model in NODES.items()]
-    members += [Annotated[Literal[step], WithJsonSchema({"const": step}), Tag(step)] for step in BARE_STEPS]  # type: ignore[valid-type]
+    for step in BARE_STEPS:
+        members.append(Annotated[Literal[step], WithJsonSchema({"const": step}), Tag(step)])
     return Annotated[
         reduce(or_, members),
         Discriminator(verb_of, custom_error_type="tsc_verb", custom_error_message="no single verb"),
     ]
 
 
-Node = TypeAliasType("Node", _union())  # type: ignore[misc]
-"""A node of the schedule tree, chosen by its verb; a named alias, so that the schema has the union once."""
+if TYPE_CHECKING:
+    Node = StepModel | BareStep
+else:
+    # A named alias, so that the schema has the union once.
+    Node = TypeAliasType("Node", _union())
+"""A node of the schedule tree, chosen by its verb."""
 
 Block = tuple[Node, ...]
 """A list of nodes, never empty (which a rule says, in better words than a length could)."""
 
 Schedule = Block
-__all__ = ["BARE_STEPS", "BLOCKS", "NODES", "STEPS", "BareStep", "Block", "Model", "Node", "Schedule", "verb_of"]
+__all__ = ["BARE_STEPS", "BLOCKS", "NODES", "STEPS", "BareStep", "Block", "Node", "Schedule", "verb_of"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from tsc.model import Expression, Flag, Model, Name, Operand, Text
 from tsc.spec.schedule import Schedule
 
@@ -14,9 +16,9 @@ TokenType = Literal["i32", "u32", "i64", "f32", "bool"]
 class Work(Model):
     """A snippet of CUDA, and all that exists for it."""
 
-    args: dict[Name, ArgType] = {}
+    args: dict[Name, ArgType] = Field(default_factory=dict)
     """Arguments in order; `const` becomes a template argument."""
-    returns: dict[Name, TokenType] = {}
+    returns: dict[Name, TokenType] = Field(default_factory=dict)
     """Values handed on as tokens, in order."""
     aux: Flag = False
     """Bookkeeping that touches no payload: it may stand outside any bracket."""

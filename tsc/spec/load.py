@@ -1,0 +1,60 @@
+"""From a document to the models: every mistake of it in one run, each a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pydantic import ValidationError
+
+from tsc.diagnostics.model import Finding, Place
+from tsc.source import Document
+from tsc.spec.cuts import sift
+from tsc.spec.document import Spec
+from tsc.spec.errors import explain
+from tsc.spec.overrides import Overrides, apply
+
+MOST = 100
+"""Findings of one document that are shown; whoever has more mends those first."""
+SAME = 5
+"""Places at which one and the same mistake is shown."""
+
+
+def to_spec(
+    document: Document, overrides: Overrides | None = None
+) -> tuple[Spec | None, tuple[Finding, ...]]:
+    """Give the spec that a document describes, with what a call changes in it, or findings that say why not."""
+    changes = overrides or Overrides()
+    data, refused = apply(document.data, changes)
+    sifted = sift(document, data, frozenset(changes.places()))
+    findings = [*refused, *sifted.findings]
+    spec: Spec | None = None
+    try:
+        spec = Spec.model_validate(data)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False)
+        findings += explain(details, data, sifted)
+    return (None if findings else spec), tuple(bounded(findings))
+
+
+def bounded(findings: Iterable[Finding]) -> list[Finding]:
+    """Keep what a reader can take in: a mistake that is everywhere once, and no more than `MOST`."""
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        alike.setdefault((finding.rule, finding.message), []).append(finding)
+    shown: list[Finding] = []
+    for group in alike.values():
+        shown += [_joined(group)] if len(group) > SAME else group
+    if len(shown) <= MOST:
+        return shown
+    left = len(shown) - MOST
+    place = replace(shown[MOST].place, within=None, label="the next one")
+    message = f"{left:,} more problems are not shown"
+    return [*shown[:MOST], Finding("too-many-problems", message, place, help="mend those above first")]
+
+
+def _joined(group: list[Finding]) -> Finding:
+    first, others = group[0], group[1:]
+    related = tuple(Place(each.place.route, each.place.part, label="here too") for each in others[: SAME - 1])
+    message = f"{first.message}, here and in {len(others):,} more places"
+    return replace(first, message=message, related=(*first.related, *related))
