@@ -218,6 +218,24 @@ class _Parsed:
         return dict(self.schema)
 
 
+class _Whole:
+    """Keeps `true` and `1.0`, which equal 1 in Python, from passing for a choice that is an integer."""
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(self.check, handler(source))
+
+    @staticmethod
+    def check(value: object) -> object:
+        if isinstance(value, (bool, float)):
+            raise _problem("choice", "this is no integer")
+        return value
+
+
+WHOLE = _Whole()
+
+
 def form_of(value: object) -> str:
     """Say which of the forms of a document a value has: `scalar`, `list` or `mapping`."""
     if isinstance(value, (list, tuple)):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from tsc.model import Expression, Flag, Integer, Model, Name
+from tsc.model import WHOLE, Expression, Flag, Integer, Model, Name
 
 DType = Literal[
     "f32", "f16", "bf16", "tf32", "e4m3", "e5m2", "e2m1", "i8", "u8", "i4", "u4", "i32", "u32", "i64", "bool"
@@ -66,7 +66,7 @@ class Launch(Model):
     """One to three extents of the grid; needed without a queue, refused with one."""
     cluster: dict[str, Expression] = Field(default_factory=dict)
     """Cluster axis to CTAs along it."""
-    cta_group: Literal[1, 2] = 1
+    cta_group: Annotated[Literal[1, 2], WHOLE] = 1
     """2: tensor-core pairs along the first cluster axis."""
     ctas: Expression | None = None
     """Persistent CTAs; as few as make even waves if left out."""

@@ -9,7 +9,7 @@ from tsc.diagnostics.model import Finding, Place
 from tsc.source import Document, unbalanced
 from tsc.source.route import Route
 from tsc.source.span import Span
-from tsc.spec.schedule import BARE_STEPS
+from tsc.spec.schedule import BARE_STEPS, NODES
 from tsc.spec.wording import subject
 
 _LONGEST = 400
@@ -42,7 +42,9 @@ def sift(document: Document, data: object, changed: frozenset[Route]) -> Sifted:
             sifted.settled.add(route)
             key = bool(route) and isinstance(route[-1], str)
             place = Place(route, "key") if key else Place(route)
-            help = "write a value, or leave the key out" if key else "write a value, or leave the entry out"
+            help = "write a value, or leave it out"
+            if route and route[-1] in NODES and isinstance(route[-2], int):
+                help = "write its operand"
             sifted.findings.append(Finding("wrong-type", f"{subject(route)} has no value", place, help=help))
     return sifted
 
@@ -84,9 +86,9 @@ def _cut(document: Document, route: Route, value: str, data: object, sifted: Sif
     expression = " ".join(document.text[start:whole].split())
     pieces = _pieces(document, route, data, start, whole)
     in_list = isinstance(route[-1], int)
-    kind = "part" if in_list else "key"
+    kind = "an entry" if in_list else "a key"
     related = tuple(
-        Place(piece, "value" if in_list else "key", label=f"read as a {kind} of its own") for piece in pieces
+        Place(piece, "value" if in_list else "key", label=f"read as {kind} of its own") for piece in pieces
     )
     sifted.findings.append(
         Finding(

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from tsc.model import (
     BY_FORM,
+    WHOLE,
     Constant,
     Expression,
     Flag,
@@ -102,7 +103,7 @@ Targets = Annotated[tuple[Text, ...], Field(min_length=1)]
 class Spec(Model):
     """A kernel."""
 
-    tsc: Literal[1]
+    tsc: Annotated[Literal[1], WHOLE]
     """Version of the language."""
     kernel: Name
     """Name of the entry point."""

@@ -127,7 +127,8 @@ def _mend_type(expected: str, spot: Spot) -> str:
     value = spot.value
     if isinstance(value, str):
         word = value.strip().lower()
-        if expected in ("an integer", "a number") and _is_number(word, whole=expected == "an integer"):
+        number = next((kind for kind in ("an integer", "a number") if expected.split(",")[0] == kind), None)
+        if number and _is_number(word, whole=number == "an integer"):
             return "remove the quotes"
         if "`true`" in expected and (word in SWITCHES or word in ("true", "false")):
             return f"write `{SWITCHES.get(word, word)}`" if word in SWITCHES else "remove the quotes"
@@ -274,6 +275,7 @@ _EXPLAIN: dict[str, Explain] = {
     **dict.fromkeys((*_EXPECTED, "tsc_type", "tsc_form"), _wrong_type),
     **dict.fromkeys(("too_long", "too_short", "greater_than_equal", "less_than_equal"), _range),
     "literal_error": _wrong_choice,
+    "tsc_choice": _wrong_choice,
     "tsc_expression": _expression,
     "tsc_name": _said("bad-name"),
     "tsc_reference": _said("bad-reference"),

@@ -23,7 +23,7 @@ SAME = 5
 def to_spec(
     document: Document, overrides: Overrides | None = None
 ) -> tuple[Spec | None, tuple[Finding, ...]]:
-    """Give the spec that a document describes, with what a call changes in it, or findings that say why not."""
+    """Give the spec that a document describes, with a call's changes in it, or findings that say why not."""
     changes = overrides or Overrides()
     data, refused = apply(document.data, changes)
     sifted = sift(document, data, frozenset(changes.places()))

@@ -150,7 +150,7 @@ def _no_constant(root: dict[str, Any], define: Define, known: list[str]) -> tupl
 
 
 def _sizes(root: dict[str, Any]) -> list[str]:
-    """Give the names of the dims: those that shapes of params use and nothing declares, and those of `dims`."""
+    """Give the names of dims: those that shapes of params use and nothing declares, and those of `dims`."""
     declared = {name for key in ("constants", "params", "workspace", "let") for name in _mapping(root, key)}
     found: dict[str, None] = {}
     for param in _mapping(root, "params").values():

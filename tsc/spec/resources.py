@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from tsc.expr import parse
-from tsc.model import BY_FORM, Expression, Flag, Integer, Mapping, Model, Name, Operand, Scalar
+from tsc.model import BY_FORM, WHOLE, Expression, Flag, Integer, Mapping, Model, Name, Operand, Scalar
 from tsc.spec.arguments import DType
 
-Swizzle = Literal["none", 32, 64, 128]
+Swizzle = Annotated[Literal["none", 32, 64, 128], WHOLE]
 PipelineName = Literal[
     "AsyncAsync", "TmaAsync", "TmaUmma", "UmmaAsync", "AsyncUmma", "UmmaUmma", "AsyncStore", "ClcFetchAsync"
 ]
