@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from tsc.artifact.elf import Cubin, Parameter, read_cubin, read_file
 from tsc.artifact.error import ArtifactError
 
-
 FOR_X86 = b"\x7fELF\x02\x01" + b"\0" * 12 + b"\x3e" + b"\0" * 60
 
 

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,9 @@ from typing import Final
 from tsc.toolchain.write import publish
 
 _MAGIC: Final = b"tsc cache 1\n"
-_SUFFIX: Final = ".tsc"
+# A user may point the cache at a folder with other files, which are none of its business.
+_ENTRY: Final = re.compile(r"[0-9a-f]{64}\.tsc")
+_UNFINISHED: Final = re.compile(r"\.[0-9a-f]{64}\.tsc\.[0-9a-f]+\.tmp")
 DEFAULT_LIMIT: Final = 256 << 20
 """Bytes that a cache may hold before the entries used longest ago go."""
 
@@ -63,15 +66,15 @@ class Cache:
         return True
 
     def _path(self, key: str) -> Path:
-        return self.folder / (key + _SUFFIX)
+        return self.folder / f"{key}.tsc"
 
     def _trim(self) -> None:
         """Remove the oldest entries above the limit, and what a killed process left behind."""
         entries: list[tuple[float, int, Path]] = []
         for path, status in self._files():
-            if path.suffix == _SUFFIX:
+            if _ENTRY.fullmatch(path.name):
                 entries.append((status.st_mtime, status.st_size, path))
-            elif path.suffix == ".tmp" and status.st_mtime < time.time() - _ABANDONED_SECONDS:
+            elif _UNFINISHED.fullmatch(path.name) and status.st_mtime < time.time() - _ABANDONED_SECONDS:
                 with contextlib.suppress(OSError):
                     path.unlink()
         total = sum(size for _, size, _ in entries)

@@ -81,7 +81,7 @@ def to_diagnostics(
             continue
         if line is None and not _concerns_whole(message):
             continue
-        rule, text, help_ = _judge(message, usage)
+        rule, text, help_ = _judge(message, spec_name, usage)
         if rule is LOCAL_MEMORY and spilled:
             continue
         shown = message.source if message.file == spec_name and message.tool == "nvrtc" else ""
@@ -113,7 +113,8 @@ def internal_errors(messages: Iterable[LogMessage], spec_name: str) -> tuple[str
         if _line_in(message, spec_name) is not None:
             continue
         place = f"{message.file}({message.line}): " if message.file else ""
-        lines = [f"{place}{message.text}", *(f"  {detail.strip()}" for detail in message.details)]
+        notes = [*message.details, *(note.text for note in message.notes)]
+        lines = [f"{place}{message.text}", *(f"  {note.strip()}" for note in notes)]
         if message.source:
             lines.append(f"    {message.source}")
             if message.caret is not None:
@@ -142,7 +143,7 @@ def _concerns_whole(message: LogMessage) -> bool:
     return message.severity is LogSeverity.ERROR and message.file is None
 
 
-def _judge(message: LogMessage, usage: Usage | None) -> tuple[Rule, str, str]:
+def _judge(message: LogMessage, spec_name: str, usage: Usage | None) -> tuple[Rule, str, str]:
     """The rule that a message falls under, its wording and the help."""
     text = message.text
     if spilled := _SPILLED.search(text):
@@ -172,10 +173,13 @@ def _judge(message: LogMessage, usage: Usage | None) -> tuple[Rule, str, str]:
             "touch an accumulator only after the wait that completes it, and leave tiles enough registers",
         )
     rule = DOES_NOT_COMPILE if message.severity is LogSeverity.ERROR else COMPILER_WARNING
-    where = "" if message.tool == "nvrtc" or not message.source else f" in the instruction `{message.source}`"
-    text = _worded(text) + where
-    if message.severity is LogSeverity.ERROR and message.file is None and message.tool == "nvrtc":
+    text = _worded(text)
+    if message.tool == "ptxas":
+        return rule, f"{text} in the instruction `{message.source}`" if message.source else text, ""
+    if message.severity is LogSeverity.ERROR and message.file is None:
         return rule, f"{text} at the end of the generated source", _HELPS["At end of source"]
+    if message.file != spec_name:
+        text = f"{text} in `{message.file}`, line {message.line}"
     details = [detail.strip() for detail in message.details]
     help_ = next((one for part, one in _HELPS.items() if part in message.text), "; ".join(details))
     return rule, text, help_
@@ -183,7 +187,7 @@ def _judge(message: LogMessage, usage: Usage | None) -> tuple[Rule, str, str]:
 
 def _worded(text: str) -> str:
     """A tool's sentence in this project's form: backticks, decimal sizes, no capital and no full stop."""
-    text = re.sub(r"^Potential Performance Loss: ", "", text)
+    text = re.sub(r"^Potential Performance Loss: |\bin around line \d+ ", "", text)
     text = re.sub(r"\s*Consider using .*$", "", text)
     text = _QUOTED.sub(lambda match: f"`{match[1] or match[2]}`", text)
     text = _HEX.sub(lambda match: f"{int(match[1], 16):,}", text)
@@ -210,16 +214,26 @@ class _Lines:
         self._bounds = list(zip(starts, ends, strict=True))
 
     def span(self, line: int, source: str, caret: int | None) -> Span:
-        """The token under the caret if the line holds the shown text, else all of the line's text."""
+        """The token under the caret if the spec's line has it, else all of the line's text."""
         number = min(max(line, 1), len(self._bounds))
         start, end = self._bounds[number - 1]
         text = self._text[start:end]
         indent = len(text) - len(text.lstrip())
-        first, last = indent, max(len(text.rstrip()), indent)
-        shown = source.strip()
-        at = text.find(shown) if shown else -1
-        if at >= 0 and caret is not None:
-            first = at + min(max(0, caret - (len(source) - len(source.lstrip()))), max(len(shown) - 1, 0))
-            word = _WORD.match(text, first)
-            last = word.end() if word else first + 1
+        first, last = _token(text, source, caret) or (indent, max(len(text.rstrip()), indent))
         return Span(Position(number, first + 1, start + first), Position(number, last + 1, start + last))
+
+
+def _token(text: str, source: str, caret: int | None) -> tuple[int, int] | None:
+    """The columns in a line of the spec of what the caret points at in the line that the compiler shows."""
+    if caret is None or caret >= len(source):
+        return None
+    word = _WORD.match(source, caret)
+    width = len(word[0]) if word else 1
+    shown = source.strip()
+    at = text.find(shown)
+    if at >= 0:
+        first = at + max(0, caret - (len(source) - len(source.lstrip())))
+        return first, first + width
+    # The generator may have put the snippet into other words: a name that occurs once is still the one.
+    found = [match.start() for match in re.finditer(rf"\b{re.escape(word[0])}\b", text)] if word else []
+    return (found[0], found[0] + width) if len(found) == 1 else None

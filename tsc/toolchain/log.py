@@ -17,7 +17,7 @@ _HEAD = re.compile(
 )
 _COMMAND_LINE = re.compile(r"^Command-line error: (?P<text>.*)$")
 _CARET = re.compile(r"^\s*\^[\^~]*\s*$")
-_INSTANTIATED = re.compile(r'\bat line (\d+)(?: of "(.+)")?$')
+_INSTANTIATED = re.compile(r'" at line (\d+)(?: of "?(.+?)"?)?$')
 _NOISE = re.compile(
     r"^(\d+ (catastrophic )?errors? detected in|Compilation terminated|Remark: The warnings can be )"
 )
@@ -89,7 +89,8 @@ class Log:
 def parse_log(text: str) -> Log:
     """Read a log; a line in no known form is kept as a message of grade `info`."""
     reader = _Reader()
-    for line in text.split("\n"):
+    # The assembler ends its first part with a NUL when it complains after its statistics.
+    for line in text.replace("\0", "").split("\n"):
         reader.read(line.rstrip("\r"))
     return Log(tuple(reader.messages), reader.usage)
 
@@ -174,6 +175,8 @@ class _Reader:
             file = instantiated[2] or (owner.callers[-1].file if owner.callers else owner.file) or ""
             caller = SourceLine(file, int(instantiated[1]))
             self.messages[-1] = dataclasses.replace(owner, callers=(*owner.callers, caller))
+            return
+        elif line.strip().startswith("detected during:"):
             return
         else:
             message = dataclasses.replace(message, details=(*message.details, line))

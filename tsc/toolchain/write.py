@@ -76,7 +76,8 @@ def publish(target: Path, data: bytes) -> None:
 def _refuse_repeated(outputs: list[Output]) -> None:
     seen: set[str] = set()
     for output in outputs:
-        place = output.path if output.path == STDOUT else os.path.realpath(output.path)
+        with _reasons(output.path):
+            place = output.path if output.path == STDOUT else os.path.realpath(output.path)
         if place in seen:
             named = "standard output" if output.path == STDOUT else f"`{output.path}`"
             raise WriteError(f"two outputs go to {named}")
