@@ -44,7 +44,8 @@ def run_cpp(source: str, stdin: str, folder: Path, flags: Sequence[str] = ()) ->
     text, program = folder / "test.cpp", folder / "test"
     text.write_text(source, encoding="utf-8")
     warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas"]
-    command = [COMPILER, "-std=c++20", "-O1", *warnings, *flags, f"-I{INCLUDE}", str(text), "-o", str(program)]
+    options = ["-std=c++20", "-O1", *warnings, *flags, f"-I{INCLUDE}"]
+    command = [COMPILER, *options, str(text), "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     ran = subprocess.run([str(program)], input=stdin, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Narrow floats: every pattern is read, and values at, between and beside neighbours are rounded, as defined."""
+"""Narrow floats: every pattern is read, and values at, between and beside neighbours are rounded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.codegen.headers import includes, needs_cpp, run_cpp
 
 @dataclass(frozen=True)
 class Format:
-    """A sign, exponent and mantissa bits; how many of the top magnitudes are not finite, and what they are."""
+    """A sign, exponent and mantissa bits, and what the magnitudes above the largest finite one are."""
 
     exponent: int
     mantissa: int
@@ -97,7 +97,8 @@ PROGRAM = (
     + """
 int main() {
   u32 word;
-  for (u32 bits = 0; bits < 1u << Format::bits; ++bits) std::printf("%x ", bits_of_float(Format::decode(bits | ~0u << Format::bits)));
+  for (u32 bits = 0; bits < 1u << Format::bits; ++bits)
+    std::printf("%x ", bits_of_float(Format::decode(bits | ~0u << Format::bits)));
   while (std::scanf("%x", &word) == 1) std::printf("%x ", Format::encode(float_from_bits(word)));
 }
 """

@@ -11,12 +11,12 @@ from tests.codegen.headers import ARCHS, compiled, includes, notes
 ALL = includes(
     "bulk", "cluster", "cp_async", "fences", "mbarrier", "threads", "tma_load", "tma_prefetch", "tma_store"
 )
+PARAMETERS = "const __grid_constant__ TensorMap map, u32 s, u32 b, int x, i64 y, char* g, u16 mask, u32* out"
 COORDINATES = ["x", "x, y", "x, y, -1", "x, y, 3, 4", "x, y, 3, y, 5"]
 
 
 def ptx_of(body: str, arch: str) -> str:
-    parameters = "const __grid_constant__ TensorMap map, u32 s, u32 b, int x, i64 y, char* g, u16 mask, u32* out"
-    result = compiled(f'{ALL}extern "C" __global__ void kernel({parameters}) {{\n{body}\n}}\n', arch)
+    result = compiled(f'{ALL}extern "C" __global__ void kernel({PARAMETERS}) {{\n{body}\n}}\n', arch)
     assert notes(result.log) == []
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in result.log
     return result.ptx
@@ -48,13 +48,15 @@ def test_tma_has_every_form_in_every_rank(arch: str) -> None:
         at = r"\{" + ", ".join([r"%r\d+"] * rank) + r"\}"
         forms = {
             rf"cp.async.bulk.tensor.{rank}d{LOAD} \[%r\d+\], \[%rd\d+, {at}\], \[%r\d+\];",
-            rf"cp.async.bulk.tensor.{rank}d{LOAD}.L2::cache_hint \[%r\d+\], \[%rd\d+, {at}\], \[%r\d+\], %rd\d+;",
+            rf"cp.async.bulk.tensor.{rank}d{LOAD}.L2::cache_hint "
+            rf"\[%r\d+\], \[%rd\d+, {at}\], \[%r\d+\], %rd\d+;",
             rf"cp.async.bulk.tensor.{rank}d{LOAD}.multicast::cluster "
             rf"\[%r\d+\], \[%rd\d+, {at}\], \[%r\d+\], %rs\d+;",
             rf"cp.async.bulk.tensor.{rank}d{LOAD}.multicast::cluster.L2::cache_hint "
             rf"\[%r\d+\], \[%rd\d+, {at}\], \[%r\d+\], %rs\d+, %rd\d+;",
             rf"cp.async.bulk.tensor.{rank}d{STORE}.bulk_group \[%rd\d+, {at}\], \[%r\d+\];",
-            rf"cp.async.bulk.tensor.{rank}d{STORE}.bulk_group.L2::cache_hint \[%rd\d+, {at}\], \[%r\d+\], %rd\d+;",
+            rf"cp.async.bulk.tensor.{rank}d{STORE}.bulk_group.L2::cache_hint "
+            rf"\[%rd\d+, {at}\], \[%r\d+\], %rd\d+;",
             rf"cp.async.bulk.prefetch.tensor.{rank}d.L2.global.tile \[%rd\d+, {at}\];",
             rf"cp.async.bulk.prefetch.tensor.{rank}d.L2.global.tile.L2::cache_hint \[%rd\d+, {at}\], %rd\d+;",
             *(rf"cp.reduce.async.bulk.tensor.{rank}d{STORE}.{op}.bulk_group" for op in ("add", "min", "max")),
@@ -102,7 +104,8 @@ bulk_wait<0>();
         "cp.async.bulk.wait_group 0;",
     ):
         assert ptx.count(form) == 1, form
-    assert len(re.findall(r"setp\.(?:eq|ne)\.[sb]32\s+%p\d+, %r\d+, 0;", ptx)) == 1  # one test: the sizes are one value
+    assert "setp" in ptx
+    assert "setp" not in ptx_of("bulk_load(s, g, 1024, b); bulk_store(g, s, 1024);", arch)
 
 
 @pytest.mark.parametrize("arch", ARCHS)
@@ -205,8 +208,14 @@ out[1 + task.thread] = task.warp_sum(x) + task.warp_max(task.lane) + static_cast
 
 @pytest.mark.parametrize("arch", ARCHS)
 def test_registers_move_between_warpgroups(arch: str) -> None:
-    body = "if (warp_index() < 4) registers_grow<232>(); else registers_shrink<40>(); named_barrier_arrive(2, 256);"
-    ptx = ptx_of(body + "named_barrier_sync(3, 256); out[0] = lane_index();", arch)
+    body = """
+if (warp_index() < 4) registers_grow<232>();
+else registers_shrink<40>();
+named_barrier_arrive(2, 256);
+named_barrier_sync(3, 256);
+out[0] = lane_index();
+"""
+    ptx = ptx_of(body, arch)
     assert "setmaxnreg.inc.sync.aligned.u32 232;" in ptx
     assert "setmaxnreg.dec.sync.aligned.u32 40;" in ptx
     assert "bar.arrive" in ptx

@@ -97,7 +97,9 @@ int main() {
     )
     offsets = [0, 3, 3, 3, 10, 11]
     expected = [
-        max((g for g in range(count) if offsets[g] <= i), default=-1) for count in range(7) for i in range(-1, 14)
+        max((g for g in range(count) if offsets[g] <= i), default=-1)
+        for count in range(7)
+        for i in range(-1, 14)
     ]
     words = [int(word) for word in run_cpp(source, "", tmp_path)]
     assert words[::2] == expected

@@ -33,7 +33,7 @@ BUFFERS: list[tuple[str, int, tuple[int, ...]]] = [
 
 
 def reference(bits: int, swizzle: int, extents: tuple[int, ...], at: tuple[int, ...]) -> tuple[int, int]:
-    """Byte and bit of an element: boxes of [rows x span] one after another, then the swizzle on the address."""
+    """Byte and bit of an element: boxes of [rows x span] one after another, then the swizzle on addresses."""
     columns = extents[-1] if extents else 1
     rows = math.prod(extents) // columns
     row = 0
