@@ -1,8 +1,8 @@
 """Commits a ring of which no stage is acquired, on any path.
 
 What it does
-    Looks for a `commit` that never has anything to hand over. One that has something on some paths is right:
-    with no more acquired than it keeps, it does nothing.
+    Looks for a `commit` that never has anything to hand over. One that has something on some paths is
+    right: with no more acquired than it keeps, it does nothing.
 
 Why is this bad
     The step does nothing, so the stage that it was written for is handed over too early or never.

@@ -1,8 +1,9 @@
 """Reads a stage of a ring that has not been waited for, on some path.
 
 What it does
-    Checks that everything that reads a stage stands between the `wait` and the `release` of that stage, on
-    every path through the schedule. In a store ring the store engine reads the stage that was committed last.
+    Checks that everything that reads a stage stands between the `wait` and the `release` of that stage,
+    on every path through the schedule. In a store ring the store engine reads the stage that was
+    committed last.
 
 Why is this bad
     Before the `wait` the stage is not filled; after the `release` a producer may already overwrite it.

@@ -4,8 +4,8 @@ What it does
     Checks that a task holds no stage of a ring where it skips stages of it.
 
 Why is this bad
-    `skip` moves past stages that another consumer takes. A stage that is still held would then be released
-    out of its turn.
+    `skip` moves past stages that another consumer takes. A stage that is still held would then be
+    released out of its turn.
 
 Example
     - wait: ring

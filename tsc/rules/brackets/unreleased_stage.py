@@ -1,8 +1,8 @@
 """Waits for a stage that some path never releases.
 
 What it does
-    Checks that a task holds no stage that it waited for when it ends, on every path. A wait with `observe`
-    owes nothing.
+    Checks that a task holds no stage that it waited for when it ends, on every path. A wait with
+    `observe` owes nothing.
 
 Why is this bad
     The producer waits for the stage for ever, once it has come round the ring.

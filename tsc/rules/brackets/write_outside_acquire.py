@@ -1,12 +1,12 @@
 """Writes a stage of a ring that is not acquired, on some path.
 
 What it does
-    Checks that everything that fills a stage (loads, stores to shared memory, works that write or update it)
-    stands between the `acquire` and the `commit` of that stage, on every path through the schedule.
+    Checks that everything that fills a stage (loads, stores to shared memory, works that write or update
+    it) stands between the `acquire` and the `commit` of that stage, on every path through the schedule.
 
 Why is this bad
-    Before the `acquire` a reader may still use the stage; after the `commit` it may already read it. Either
-    is a race.
+    Before the `acquire` a reader may still use the stage; after the `commit` it may already read it.
+    Either is a race.
 
 Example
     - {tma_load: x, at: [loop * BK], to: ring}

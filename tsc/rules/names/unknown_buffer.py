@@ -1,0 +1,68 @@
+"""Names a buffer that its ring does not have, or none where the ring has several.
+
+What it does
+    Checks `ring.buffer` against the buffers of the ring, and that an operation on a ring of several
+    buffers says which.
+
+Why is this bad
+    The operation has no bytes to work on.
+
+Example
+    ab: {kind: smem, stages: 4, buffers: {a: {dtype: bf16, shape: [64]}, b: {dtype: bf16, shape: [64]}}}
+    - {tma_load: x, at: [0], to: ab}
+
+Use instead
+    - {tma_load: x, at: [0], to: ab.a}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.expr import closest
+from tsc.ops.registry import BY_VERB
+from tsc.program.accesses import Touch
+from tsc.program.model import Program
+from tsc.program.tree import Step
+from tsc.rules.names.references import references
+
+RULE = Rule("TSC108", "unknown-buffer", Severity.ERROR, "a reference names no buffer of its ring")
+
+
+def check(program: Program) -> Iterator[Finding]:
+    """Yield a finding for each reference to a buffer that is not there."""
+    for found in references(program):
+        ref, memory = found.reference, program.memories.get(found.name)
+        if ref is None or ref.buffer is None or (memory is not None and not memory.buffers):
+            continue
+        names = [] if memory is None else [buffer.name for buffer in memory.buffers]
+        single = memory is not None and names == [memory.name]
+        if single or (found.name in found.choices and ref.buffer not in names):
+            near = closest(ref.buffer, names)
+            yield Finding(
+                RULE.name,
+                f"`{found.name}` has no buffer `{ref.buffer}`",
+                Place(found.route),
+                help=f"write `{found.name}`"
+                if single or not names
+                else f"did you mean `{found.name}.{near or names[0]}`",
+            )
+    for task in program.tasks:
+        for step in task.steps():
+            if step.verb in BY_VERB:
+                yield from _unsaid(program, step, program.touches(step, task))
+
+
+def _unsaid(program: Program, step: Step, touches: Iterator[Touch]) -> Iterator[Finding]:
+    for touch in touches:
+        ref = touch.reference
+        memory = program.memories.get(ref.name)
+        if memory is not None and ref.buffer is None and len(memory.buffers) > 1:
+            names = ", ".join(f"`{ref.name}.{buffer.name}`" for buffer in memory.buffers)
+            yield Finding(
+                RULE.name,
+                f"`{ref.name}` has {len(memory.buffers)} buffers, and `{step.verb}` names none of them",
+                Place(touch.route),
+                help=f"write one of {names}",
+            )
