@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -78,8 +78,8 @@ class Verify(Model):
 class Tune(Model):
     """The space that `tsc tune` searches."""
 
-    try_: dict[str, tuple[Expression, ...]] = Field(default_factory=dict, alias="try")
-    """Constant or route to values."""
+    try_: dict[str, tuple[Any, ...]] = Field(default_factory=dict, alias="try")
+    """Constant or route to the values that are tried there."""
     where: tuple[Expression, ...] = ()
     """What a point must meet."""
     cases: tuple[dict[Name, Number], ...] = ()
