@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -102,7 +102,7 @@ class Resources:
 class Cubin:
     """An ELF file for CUDA whose headers are sound; made by `read_cubin`."""
 
-    data: bytes
+    data: bytes = field(repr=False)
     abi: int
     flags: int
     sections: tuple[Section, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tsc.diagnostics.model import Diagnostic
@@ -31,14 +31,14 @@ _NO_SPEC: Final = SpecText(SOURCE_NAME, "")
 class Built:
     """A compiled kernel and what the compiler says of it."""
 
-    cubin: bytes
-    ptx: str
+    cubin: bytes = field(repr=False)
+    ptx: str = field(repr=False)
     usage: Usage
     """of the kernel, or of the first if there are several"""
     usages: Mapping[str, Usage]
     """of every kernel, by its symbol"""
     diagnostics: tuple[Diagnostic, ...]
-    log: str
+    log: str = field(repr=False)
     nvrtc_version: str
     seconds: float
     cached: bool

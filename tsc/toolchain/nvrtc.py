@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
@@ -76,9 +76,9 @@ class CompileOptions:
 class Compiled:
     """What NVRTC makes of one source, `log` with the file names as they were given."""
 
-    cubin: bytes
-    ptx: str
-    log: str
+    cubin: bytes = field(repr=False)
+    ptx: str = field(repr=False)
+    log: str = field(repr=False)
     nvrtc_version: str
 
 
