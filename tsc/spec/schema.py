@@ -67,7 +67,7 @@ def json_schema() -> dict[str, Any]:
         "$id": ID,
         "title": "tsc spec",
     }
-    return head | _tidy(made) | {"$defs": {name: tidied[name] for name in sorted(tidied)}}
+    return {**head, **_tidy(made), "$defs": {name: tidied[name] for name in sorted(tidied)}}
 
 
 def _models(base: type[Model]) -> Iterator[type[Model]]:
