@@ -31,7 +31,7 @@ RULE = Rule("TSC102", "unknown-name", Severity.ERROR, "an expression uses a name
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each use of a name that is known nowhere; names known elsewhere are another rule's."""
+    """Yield a finding for each use of a name that is known nowhere."""
     known = set(everywhere(program.spec)) | set(program.spec.let)
     for site in program.sites:
         for name in site.expr.names:
@@ -42,9 +42,7 @@ def check(program: Program) -> Iterator[Finding]:
                 RULE.name,
                 f"nothing declares `{name.text}`" + _kind(program, name.text),
                 Place(site.route, within=(name.start, name.end)),
-                help=f"did you mean `{near}`"
-                if near
-                else "declare it under `constants` or `let`, or use it in a param's `shape`",
+                help=f"did you mean `{near}`" if near else "declare it under `constants` or `let`",
             )
 
 

@@ -1,0 +1,49 @@
+"""Asks for an alignment that is no power of two.
+
+What it does
+    Checks `align` of shared memory and of its buffers.
+
+Why is this bad
+    Addresses are computed by masks.
+
+Example
+    xs: {kind: smem, dtype: bf16, shape: [64], align: 96}
+
+Use instead
+    xs: {kind: smem, dtype: bf16, shape: [64], align: 128}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.expr import Expr
+from tsc.program.model import Program
+from tsc.source.route import Route
+from tsc.spec.resources import Smem
+
+RULE = Rule("TSC210", "misaligned-buffer", Severity.ERROR, "an alignment is no power of two")
+
+MOST = 1024  # where the shared memory of a CTA begins
+
+
+def check(program: Program) -> Iterator[Finding]:
+    """Yield a finding for each alignment that is no power of two up to 1,024."""
+    for name, model in program.spec.resources.items():
+        if not isinstance(model, Smem):
+            continue
+        asked: list[tuple[Route, Expr | None]] = [(("resources", name, "align"), model.align)]
+        asked += [
+            (("resources", name, "buffers", k, "align"), b.align) for k, b in (model.buffers or {}).items()
+        ]
+        for route, expr in asked:
+            value = program.values.integer(expr, route)
+            if value is not None and (value < 1 or value & (value - 1) or value > MOST):
+                better = min(MOST, 1 << max(0, value - 1).bit_length()) if value > 0 else 16
+                yield Finding(
+                    RULE.name,
+                    f"`align` is {value:,}, and an alignment is a power of two of at most {MOST:,} bytes",
+                    Place(route),
+                    help=f"write `align: {better}`",
+                )

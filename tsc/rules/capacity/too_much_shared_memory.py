@@ -1,0 +1,68 @@
+"""Needs more shared memory than a CTA can have.
+
+What it does
+    Adds up all stages, copies and barriers, padding included, and compares with what the target allows a
+    CTA; with `ctas_per_sm` also with what so many CTAs find on a multiprocessor.
+
+Why is this bad
+    The launch fails.
+
+Example
+    ring: {kind: smem, stages: 16, dtype: bf16, shape: [128, 128]}     # 524,288 bytes
+
+Use instead
+    ring: {kind: smem, stages: 6, dtype: bf16, shape: [128, 128]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.program.model import Memory, Program
+
+RULE = Rule(
+    "TSC201", "too-much-shared-memory", Severity.ERROR, "a CTA needs more shared memory than there is"
+)
+
+# CUDA C++ Programming Guide, compute capability 9.0 and 10.0: 228 KB, 1 KB of it kept for each CTA.
+SM_BYTES, CTA_RESERVE = 233_472, 1024
+
+
+def check(program: Program) -> Iterator[Finding]:
+    """Yield one finding, at the largest resource, with what each needs."""
+    if program.smem_bytes is None or program.target is None:
+        return
+    ctas = program.spec.launch.ctas_per_sm
+    limit = min(program.target.smem_bytes, SM_BYTES // ctas - CTA_RESERVE)
+    placed = [m for m in program.memories.values() if m.kind == "smem" and m.over is None]
+    if program.smem_bytes <= limit or not placed:
+        return
+    parts = ", ".join(f"{m.name} {_times(m)}" for m in placed)
+    largest = max(placed, key=lambda m: m.copy_bytes * m.copies)
+    each = f" for each of {ctas} CTAs" if ctas > 1 else ""
+    yield Finding(
+        RULE.name,
+        f"needs {program.smem_bytes:,} of {limit:,} bytes of shared memory{each}: {parts}",
+        Place(largest.route, "key"),
+        help=_mend(program, placed, limit),
+    )
+
+
+def _times(memory: Memory) -> str:
+    count = max(1, memory.stages or 1) * memory.copies
+    return f"{count} x {memory.stage_bytes:,}" if count > 1 else f"{memory.stage_bytes:,}"
+
+
+def _mend(program: Program, placed: list[Memory], limit: int) -> str:
+    deepest = max((m.stages or 1 for m in placed), default=1)
+    rings = [m for m in placed if m.stages == deepest and deepest > 1]
+    saved = sum(m.stage_bytes * m.copies for m in rings)
+    if not rings or program.smem_bytes is None or not saved:
+        return "make the buffers smaller"
+    fewer = -(-(program.smem_bytes - limit) // saved)
+    if fewer >= deepest:
+        return "make the buffers smaller"
+    names = " and ".join(m.name for m in rings)
+    stages = "one stage" if fewer == 1 else f"{fewer} stages"
+    return f"{stages} less of {names} gives {program.smem_bytes - fewer * saved:,}"

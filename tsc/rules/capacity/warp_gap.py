@@ -1,0 +1,46 @@
+"""Leaves warps between tasks that belong to no task.
+
+What it does
+    Looks for warps below the last one that no task runs on, where some task says `first_warp`.
+
+Why is this bad
+    The warps are launched, take registers, and do nothing.
+
+Example
+    load: {warps: 1, first_warp: 8, schedule: [task_sync]}
+    store: {warps: 4, schedule: [task_sync]}
+
+Use instead
+    load: {warps: 1, schedule: [task_sync]}
+    store: {warps: 4, schedule: [task_sync]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.program.model import Program
+
+RULE = Rule("TSC204", "warp-gap", Severity.ERROR, "warps between two tasks belong to nobody")
+
+
+def check(program: Program) -> Iterator[Finding]:
+    """Yield one finding for each task that stands behind a gap; padding after the last task is no gap."""
+    covered: set[int] = set()
+    for task in program.tasks:
+        if task.first_warp is not None and task.warps:
+            covered |= set(range(task.first_warp, min(task.first_warp + task.warps, 1024)))
+    if any(task.warps is None for task in program.tasks):
+        return
+    for task in program.tasks:
+        written = program.spec.tasks[task.name].first_warp if task.name in program.spec.tasks else None
+        before = (task.first_warp or 0) - 1
+        if written is not None and before >= 0 and before not in covered:
+            free = next(warp for warp in range(before + 1) if warp not in covered)
+            yield Finding(
+                RULE.name,
+                f"`{task.label}` begins at warp {task.first_warp}, and warps {free} to {before} have no task",
+                Place((*task.route, "first_warp")),
+                help=f"write `first_warp: {free}`, or leave it out",
+            )
