@@ -4,4 +4,28 @@ from __future__ import annotations
 
 from types import ModuleType
 
-RULES: tuple[ModuleType, ...] = ()
+from tsc.rules.roles import (
+    expectation_not_met,
+    graph_mismatch,
+    leader_without_pair,
+    operand_of_wrong_kind,
+    pipeline_mismatch,
+    ring_without_consumer,
+    ring_without_producer,
+    shared_store_ring,
+    task_lists_mismatch,
+    turn_of_one,
+)
+
+RULES: tuple[ModuleType, ...] = (
+    ring_without_producer,
+    ring_without_consumer,
+    graph_mismatch,
+    task_lists_mismatch,
+    pipeline_mismatch,
+    expectation_not_met,
+    operand_of_wrong_kind,
+    shared_store_ring,
+    turn_of_one,
+    leader_without_pair,
+)
