@@ -1,0 +1,64 @@
+"""The specs of the rules: tests/rules/<family>/<bad_pattern>/, with bad*.tsc.yaml and good*.tsc.yaml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from tsc.check import Report, check_file
+from tsc.diagnostics.model import Diagnostic, Rule
+from tsc.diagnostics.render import text
+from tsc.rules.registry import MODULES, RULES
+
+ROOT = Path(__file__).resolve().parents[2]
+SPECS = Path("tests/rules")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A rule and the folder of its specs, relative to the root."""
+
+    rule: Rule
+    folder: Path
+    checked: bool  # by the rule's own file; what the reader or the models report has none
+
+    @property
+    def bad(self) -> list[Path]:
+        """The specs that break the rule and no other."""
+        return self._specs("bad")
+
+    @property
+    def good(self) -> list[Path]:
+        """The same specs with the edit made that the help asks for."""
+        return self._specs("good")
+
+    def _specs(self, kind: str) -> list[Path]:
+        return sorted(path.relative_to(ROOT) for path in (ROOT / self.folder).glob(f"{kind}*.tsc.*"))
+
+
+def _pattern(module: ModuleType) -> Pattern:
+    *_, family, file = module.__name__.split(".")
+    return Pattern(module.RULE, SPECS / family / file, hasattr(module, "check"))
+
+
+PATTERNS = tuple(map(_pattern, MODULES))
+CHECKED = {pattern.rule.name: pattern for pattern in PATTERNS if pattern.checked}
+WITH_SPECS = {pattern.rule.name: pattern for pattern in PATTERNS if pattern.bad}
+BAD = {str(path.relative_to(SPECS)): (pattern, path) for pattern in PATTERNS for path in pattern.bad}
+GOOD = {str(path.relative_to(SPECS)): path for pattern in PATTERNS for path in pattern.good}
+
+
+def check(path: Path) -> Report:
+    """Check a spec by its path from the root, which is the working directory of these tests."""
+    return check_file(str(path))
+
+
+def shown(diagnostics: tuple[Diagnostic, ...]) -> list[str]:
+    """Give each diagnostic as one line that says enough to mend the spec."""
+    return [f"{it.span.start.line}: {it.code} {it.name}: {it.message}" for it in diagnostics]
+
+
+def rendered(report: Report) -> str:
+    """Give the report as `tsc check` prints it."""
+    return text.render(report.diagnostics, report.sources, RULES)
