@@ -6,7 +6,7 @@ first operation needs it, and stays wide from there. The functions are those of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
@@ -78,24 +78,36 @@ def to_cpp(
     spell: Callable[[str], str],
     ranges: Ranges,
     spell_index: Callable[[str, Sequence[str]], str] | None = None,
+    bools: Collection[str] = (),
 ) -> Cpp:
     """Print an expression as C++; equal to `evaluate` for all values in `ranges` for which that succeeds.
 
-    `spell` gives the C++ of a name: an `int` (or bool) if the name's range fits 32 bits, else an `i64`; the
-    same holds for the elements of tensors. `spell_index` gives the C++ of a tensor's element from its name
-    and its printed subscripts; by default `x[i]` for one, `x(i, j)` for several.
+    `spell` gives the C++ of a name, which needs no parentheses: a `bool` if it is one of `bools`, else an
+    `int` if its range fits 32 bits, else an `i64`. Elements of tensors are `int` or `i64` likewise;
+    `spell_index` gives their C++ from the tensor's name and the printed subscripts, by default `x[i]` for one
+    and `x(i, j)` for more.
     """
 
     def element(name: str, args: Sequence[str]) -> str:
         return f"{spell(name)}[{args[0]}]" if len(args) == 1 else f"{spell(name)}({', '.join(args)})"
 
-    return _Printer(spell, spell_index or element).emit(expr.tree, ranges)
+    known = {**dict.fromkeys(bools, Interval(0, 1)), **ranges}
+    return _Printer(spell, spell_index or element, bools, known).emit(expr.tree, known)
 
 
 class _Printer:
-    def __init__(self, spell: Callable[[str], str], spell_index: Callable[[str, Sequence[str]], str]) -> None:
+    def __init__(
+        self,
+        spell: Callable[[str], str],
+        spell_index: Callable[[str, Sequence[str]], str],
+        bools: Collection[str],
+        types: Ranges,
+    ) -> None:
         self.spell = spell
         self.spell_index = spell_index
+        self.bools = bools
+        # A condition narrows what a name can be, not the type that it has.
+        self.types = types
 
     def emit(self, node: Node, ranges: Ranges) -> Cpp:
         match node:
@@ -104,10 +116,10 @@ class _Printer:
             case Bool(value=value):
                 return Cpp("true" if value else "false", 32, True)
             case Ref(name=name):
-                return Cpp(self.spell(name), _bits(bounds(node, ranges)), False)
+                return Cpp(self.spell(name), _bits(bounds(node, self.types)), name in self.bools)
             case Index(name=name, args=args):
                 text = self.spell_index(name, [self.emit(arg, ranges).text for arg in args])
-                return Cpp(text, _bits(bounds(node, ranges)), False)
+                return Cpp(text, _bits(bounds(node, self.types)), False)
             case Unary():
                 return self.unary(node, ranges)
             case Binary():

@@ -103,6 +103,7 @@ def _division(node: Node, dividend: Poly, right: Node, sign: int, ranges: Ranges
         yield minus(divisor, constant(1))
         if not isinstance(right, Int) and bounds(node, ranges, clamp=False).lo >= 0:
             yield minus(times(divisor, atom(node)), atom(node))
+            yield minus(scaled(dividend, sign), atom(node))
     elif range_.hi <= 0:
         yield scaled(remainder, -1)
         yield total(((remainder, 1), (divisor, -1), (constant(1), -1)))

@@ -46,6 +46,7 @@ from tsc.expr.tree import (
     Node,
     Ref,
     Unary,
+    children,
     is_condition,
 )
 
@@ -253,7 +254,7 @@ def _multiples(a: Poly, b: Poly) -> tuple[Poly, Poly]:
 
 @lru_cache(maxsize=4096)
 def condition_of(node: Node) -> Node:
-    """Return the normal form of a condition: a bool, `sum >= c`, `== c`, `!= c`, or sorted `and`, `or`."""
+    """Return the normal form of a condition: a bool, `sum >= c`, `== c`, `!= c`, or `and`, `or`."""
     match node:
         case Bool():
             return node
@@ -313,6 +314,19 @@ def _joined(op: str, conditions: list[Node]) -> Node:
                 return part
             if not isinstance(part, Bool):
                 parts[text_of(part)] = part
-    if len(parts) > 1:
-        return Logic(op, tuple(parts[text] for text in sorted(parts)))
-    return next(iter(parts.values()), Bool(not decides))
+    if len(parts) < 2:
+        return next(iter(parts.values()), Bool(not decides))
+    # The order is free unless one part keeps another from failing.
+    ordered = list(parts) if any(map(_may_fail, parts.values())) else sorted(parts)
+    return Logic(op, tuple(parts[text] for text in ordered))
+
+
+def _may_fail(node: Node) -> bool:
+    match node:
+        case Binary(op="//" | "%", right=right):
+            fails = not isinstance(right, Int) or right.value == 0
+        case Index() | Call(function="cdiv" | "align" | "find"):
+            fails = True
+        case _:
+            fails = False
+    return fails or any(map(_may_fail, children(node)))

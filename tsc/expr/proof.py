@@ -13,7 +13,7 @@ from itertools import product
 from math import gcd
 from typing import NamedTuple
 
-from tsc.expr.intervals import INT64, Interval, Ranges
+from tsc.expr.intervals import INT64, Interval, Ranges, assume
 from tsc.expr.laws import Case, with_laws
 from tsc.expr.normal import condition_of, poly_of
 from tsc.expr.polynomial import ONE, Monomial, Poly, atom, constant, minus, plus, scaled, times, total
@@ -58,15 +58,15 @@ def provably(
     condition.
     """
     scale = _Scale(ranges, multiples or {})
-    known: list[Sequence[Case]] = [
-        _cases(scale.apply(fact.tree), True)
-        if isinstance(fact, Expr)
-        else [[minus(poly_of(scale.apply(fact[1].tree)), poly_of(scale.apply(fact[0].tree)))]]
-        for fact in facts
-    ]
-    tree = scale.apply(condition.tree)
+    known = []
+    narrowed = scale.ranges
+    for fact in facts:
+        tree = fact.tree if isinstance(fact, Expr) else Compare(("<=",), (fact[0].tree, fact[1].tree))
+        known.append(_cases(scale.apply(tree), True))
+        narrowed = assume(narrowed, scale.apply(tree), True)
+    asked = scale.apply(condition.tree)
     for holds in (True, False):
-        if _none_possible([_cases(tree, not holds), *known], scale.ranges):
+        if _none_possible([_cases(asked, not holds), *known], narrowed):
             return holds
     return None
 

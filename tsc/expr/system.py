@@ -51,12 +51,20 @@ class _System:
         return self.numbers[entry[0]]
 
     def cheapest(self) -> Monomial:
-        """Return the variable whose elimination makes the fewest rows."""
+        """Return the variable to eliminate: one where that is exact over integers before one of few rows."""
         signs: dict[Monomial, list[int]] = {}
+        steps: dict[Monomial, list[int]] = {}
         for row in self.rows:
             for monomial, value in row:
                 signs.setdefault(monomial, [0, 0])[value > 0] += 1
-        return min(signs, key=lambda m: (signs[m][0] * signs[m][1] - sum(signs[m]), self.numbers[m]))
+                step = steps.setdefault(monomial, [0, 0])
+                step[value > 0] = max(step[value > 0], abs(value))
+
+        def cost(monomial: Monomial) -> tuple[bool, int, int]:
+            below, above = signs[monomial]
+            return min(steps[monomial]) > 1, below * above - below - above, self.numbers[monomial]
+
+        return min(signs, key=cost)
 
     def eliminate(self, monomial: Monomial) -> None:
         """Replace the rows that have a variable by all sums of two in which it cancels."""

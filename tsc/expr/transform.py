@@ -171,7 +171,8 @@ def _binary(node: Binary) -> Node:
                 return Int(0)
             base, offset = _offset(node)
             inner, more = _offset(base)
-            return _plus(inner, offset + more, node) if offset or more or base is not node else node
+            combined = base is not node and (offset == 0 or inner is not base)
+            return _plus(inner, offset + more, node) if combined else node
         case (
             Binary(op="*", left=Int(value=factor), right=inner)
             | Binary(op="*", left=inner, right=Int(value=factor))
