@@ -4,4 +4,28 @@ from __future__ import annotations
 
 from types import ModuleType
 
-RULES: tuple[ModuleType, ...] = ()
+from tsc.rules.target import (
+    assertion_fails,
+    bulk_copy_does_not_fit,
+    cluster_too_large,
+    coordinates_miscounted,
+    missing_target_suffix,
+    multicast_of_different_boxes,
+    not_on_this_target,
+    tma_box_does_not_fit,
+    unknown_target,
+    unsolvable_shape,
+)
+
+RULES: tuple[ModuleType, ...] = (
+    unknown_target,
+    missing_target_suffix,
+    not_on_this_target,
+    cluster_too_large,
+    coordinates_miscounted,
+    tma_box_does_not_fit,
+    bulk_copy_does_not_fit,
+    multicast_of_different_boxes,
+    assertion_fails,
+    unsolvable_shape,
+)

@@ -1,0 +1,83 @@
+"""Copies a piece in bulk that is no multiple of 16 bytes, or not in one piece.
+
+What it does
+    Checks that the buffer of a `bulk_load` or `bulk_store` is a multiple of 16 bytes, of the tensor's
+    dtype, and that its rows follow each other in the tensor without gaps: one row, or whole rows of a
+    tensor that is `packed` or whose rows have a constant length.
+
+Why is this bad
+    A bulk copy moves one contiguous piece in units of 16 bytes.
+
+Example
+    xs: {kind: smem, stages: 2, dtype: bf16, shape: [20]}     # 40 bytes
+
+Use instead
+    xs: {kind: smem, stages: 2, dtype: bf16, shape: [24]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.expr import equal, parse
+from tsc.program.model import Buffer, Program, Tensor
+from tsc.program.tree import Step
+
+RULE = Rule(
+    "TSC522", "bulk-copy-does-not-fit", Severity.ERROR, "a bulk copy is not one piece of 16-byte units"
+)
+
+GRAIN = 16  # PTX ISA, cp.async.bulk
+
+
+def check(program: Program) -> Iterator[Finding]:
+    """Yield a finding for each bulk copy that is not one piece."""
+    for task in program.tasks:
+        for step in task.steps():
+            if step.verb not in ("bulk_load", "bulk_store"):
+                continue
+            touches = list(program.touches(step, task))
+            tensor = next(
+                (program.tensors[n] for t in touches if (n := t.reference.name) in program.tensors), None
+            )
+            if tensor is not None and buffer is not None:
+                yield from _judge(step, tensor, buffer)
+
+
+def _judge(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
+    place, related = Place(step.route), (Place(buffer.route, "key", label="the piece"),)
+    size = prod(buffer.shape) * buffer.bits // 8
+    if tensor.dtype != buffer.dtype:
+        message = f"`{tensor.name}` holds {tensor.dtype} and `{buffer.name}` {buffer.dtype}, and a bulk copy converts nothing"
+        yield Finding(RULE.name, message, place, related, help=f"make `{buffer.name}` {tensor.dtype}")
+    elif buffer.swizzle:
+        message = f"a bulk copy keeps the order of bytes, and `{buffer.name}` is swizzled"
+        yield Finding(RULE.name, message, place, related, help="write `swizzle: none`, or use TMA")
+    elif size % GRAIN:
+        message = f"the piece is {size:,} bytes, no multiple of {GRAIN}"
+        yield Finding(RULE.name, message, place, related, help="make the buffer a multiple of 16 bytes")
+    elif len(buffer.shape) > tensor.rank:
+        message = f"`{buffer.name}` has {len(buffer.shape)} dimensions, and `{tensor.name}` has {tensor.rank}"
+        yield Finding(
+            RULE.name, message, place, related, help=f"give the buffer at most {tensor.rank} dimensions"
+        )
+    else:
+        yield from _gaps(step, tensor, buffer)
+
+
+def _gaps(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
+    """Rows follow each other if every extent inside the outermost one above 1 is the tensor's own."""
+    outer = next((i for i, extent in enumerate(buffer.shape) if extent > 1), len(buffer.shape) - 1)
+    own = tensor.shape[tensor.rank - len(buffer.shape) :]
+    for i in range(outer + 1, len(buffer.shape)):
+        if not equal(own[i], parse(buffer.shape[i])):
+            yield Finding(
+                RULE.name,
+                f"rows of `{buffer.name}` have {buffer.shape[i]} elements, those of `{tensor.name}` {own[i].text}",
+                Place(step.route),
+                (Place(buffer.route, "key", label="the piece"),),
+                help="copy row by row, use TMA, or fix the extent of the tensor",
+            )
+            return
