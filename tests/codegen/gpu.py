@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tests.codegen.headers import HEADERS
-from tsc.toolchain.nvrtc import compile_cuda
+from tests.codegen.headers import compiled
+
+
+def packed16(values: Sequence[int]) -> bytes:
+    return struct.pack(f"<{len(values)}H", *values)
+
+
+def unpacked16(data: bytes) -> list[int]:
+    return list(struct.unpack(f"<{len(data) // 2}H", data))
+
+
+def halves(count: int) -> list[int]:
+    """Different 16-bit patterns, as long as there are any."""
+    return [value % 65521 for value in range(1, count + 1)]
 
 
 def checked(result: tuple[Any, ...]) -> Any:
@@ -45,7 +58,8 @@ class Map:
                 len(extents),
                 address,
                 [driver.cuuint64_t(extent) for extent in extents],
-                [driver.cuuint64_t(stride) for stride in strides],
+                # The driver refuses a null pointer, also where there is no stride to give.
+                [driver.cuuint64_t(stride) for stride in strides or [pitch]],
                 [driver.cuuint32_t(extent) for extent in box],
                 [driver.cuuint32_t(1) for _ in box],
                 driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
@@ -89,7 +103,7 @@ def launch(
     from cuda.bindings import driver
 
     with context() as arch:
-        cubin = compile_cuda(source, arch=arch, headers=HEADERS).cubin
+        cubin = compiled(source, arch).cubin
         module = checked(driver.cuModuleLoadData(cubin))
         function = checked(driver.cuModuleGetFunction(module, b"kernel"))
         limit = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
