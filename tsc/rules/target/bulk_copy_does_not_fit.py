@@ -24,6 +24,7 @@ from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import equal, parse
 from tsc.program.model import Buffer, Program, Tensor
 from tsc.program.tree import Step
+from tsc.rules.target.copies import copies
 
 RULE = Rule(
     "TSC522", "bulk-copy-does-not-fit", Severity.ERROR, "a bulk copy is not one piece of 16-byte units"
@@ -34,23 +35,15 @@ GRAIN = 16  # PTX ISA, cp.async.bulk
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each bulk copy that is not one piece."""
-    for task in program.tasks:
-        for step in task.steps():
-            if step.verb not in ("bulk_load", "bulk_store"):
-                continue
-            touches = list(program.touches(step, task))
-            tensor = next(
-                (program.tensors[n] for t in touches if (n := t.reference.name) in program.tensors), None
-            )
-            if tensor is not None and buffer is not None:
-                yield from _judge(step, tensor, buffer)
+    for copy in copies(program, "bulk_load", "bulk_store"):
+        yield from _judge(copy.step, copy.tensor, copy.buffer)
 
 
 def _judge(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
     place, related = Place(step.route), (Place(buffer.route, "key", label="the piece"),)
     size = prod(buffer.shape) * buffer.bits // 8
     if tensor.dtype != buffer.dtype:
-        message = f"`{tensor.name}` holds {tensor.dtype} and `{buffer.name}` {buffer.dtype}, and a bulk copy converts nothing"
+        message = f"a bulk copy converts nothing, and `{tensor.name}` is {tensor.dtype}, `{buffer.name}` {buffer.dtype}"
         yield Finding(RULE.name, message, place, related, help=f"make `{buffer.name}` {tensor.dtype}")
     elif buffer.swizzle:
         message = f"a bulk copy keeps the order of bytes, and `{buffer.name}` is swizzled"
@@ -75,7 +68,7 @@ def _gaps(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
         if not equal(own[i], parse(buffer.shape[i])):
             yield Finding(
                 RULE.name,
-                f"rows of `{buffer.name}` have {buffer.shape[i]} elements, those of `{tensor.name}` {own[i].text}",
+                f"rows have {buffer.shape[i]} elements in `{buffer.name}` and {own[i].text} in `{tensor.name}`",
                 Place(step.route),
                 (Place(buffer.route, "key", label="the piece"),),
                 help="copy row by row, use TMA, or fix the extent of the tensor",

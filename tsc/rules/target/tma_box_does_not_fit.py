@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Buffer, Program, Tensor
 from tsc.program.tree import Step
+from tsc.rules.target.copies import copies
 
 RULE = Rule("TSC521", "tma-box-does-not-fit", Severity.ERROR, "a tensor map cannot describe a box")
 
@@ -30,16 +31,8 @@ GRAIN, MOST_RANK, MOST_SPAN = 16, 5, 256  # CUDA driver API, cuTensorMapEncodeTi
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each TMA copy whose box no tensor map describes."""
-    for task in program.tasks:
-        for step in task.steps():
-            if step.verb not in ("tma_load", "tma_store", "tma_reduce"):
-                continue
-            touches = list(program.touches(step, task))
-            tensor = next(
-                (program.tensors[n] for t in touches if (n := t.reference.name) in program.tensors), None
-            )
-            if tensor is not None and buffer is not None:
-                yield from _judge(step, tensor, buffer)
+    for copy in copies(program, "tma_load", "tma_store", "tma_reduce"):
+        yield from _judge(copy.step, copy.tensor, copy.buffer)
 
 
 def _judge(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
@@ -56,7 +49,9 @@ def _judge(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
         )
         return
     if tensor.dtype != buffer.dtype:
-        message = f"`{tensor.name}` holds {tensor.dtype} and `{buffer.name}` {buffer.dtype}, and TMA converts nothing"
+        message = (
+            f"TMA converts nothing, and `{tensor.name}` is {tensor.dtype}, `{buffer.name}` {buffer.dtype}"
+        )
         yield Finding(RULE.name, message, place, related, help=f"make `{buffer.name}` {tensor.dtype}")
         return
     inner = buffer.shape[-1] if buffer.shape else 1
