@@ -73,8 +73,7 @@ def described(param: Param) -> str:
 
 
 def read_slowly(param: Param, value: Any, stream: int, capturing: bool) -> tuple[Facts, object]:
-    """The facts of a tensor of no known framework, and what keeps its memory. Raises LaunchError for no "
-    "tensor."""
+    """The facts of a tensor of no known framework, and what keeps its memory. Raises LaunchError."""
     if not is_tensor(value):
         refuse_value(param, value)
     return read_exported(param.name, value, stream, capturing)

@@ -1,5 +1,4 @@
-"""What a call fixes by the shapes of its tensors alone: dims, grid, strides, the values that the kernel "
-"gets."""
+"""What a call fixes by the shapes of its tensors alone: dims, grid, strides, values for the kernel."""
 
 from __future__ import annotations
 

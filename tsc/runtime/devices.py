@@ -23,8 +23,7 @@ class Device:
 
 
 def mismatch(cuda: Cuda, manifest: Manifest, device: int) -> str:
-    """The sentence that says why code for the manifest's target does not run on a GPU, empty where it "
-    "runs."""
+    """The sentence that says why the manifest's target does not run on a GPU, empty where it runs."""
     major = cuda.device_fact(device, "COMPUTE_CAPABILITY_MAJOR")
     minor = cuda.device_fact(device, "COMPUTE_CAPABILITY_MINOR")
     if runs_on(manifest.arch, major, minor):

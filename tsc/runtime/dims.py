@@ -101,8 +101,8 @@ class _Solver:
             exact = self._solve(extent, dims[0], given, where)
             if exact != self.env[dims[0]]:
                 raise LaunchError(
-                    f"`{extent.text}` leaves a remainder for {self._value_of(dims[0])}; pass a `{dims[0]}` "
-                    "that divides"
+                    f"{self._value_of(dims[0])}, and `{extent.text}` leaves a remainder; pass one that "
+                    "divides"
                 )
         return True
 

@@ -110,16 +110,14 @@ _BYTES_OF_PAIRS = frozenset(("e2m1x2", "i4x2", "u4x2", "u8", "i8"))
 
 
 def spelled(token: Hashable) -> str:
-    """The name of a framework's dtype (`torch.bfloat16`, a NumPy dtype) or of one that has its name "
-    "already."""
+    """The name of a framework's dtype (`torch.bfloat16`, a NumPy dtype), or of one named already."""
     text = getattr(token, "name", None)
     text = text if isinstance(text, str) else str(token).removeprefix("torch.")
     return _FRAMEWORKS.get(text, text)
 
 
 def from_type_string(text: str) -> str:
-    """The name of a `__cuda_array_interface__` type string such as `<f4`; an unknown one stands for "
-    "itself."""
+    """The name of a type string such as `<f4`; an unknown one stands for itself."""
     return text if text.startswith(">") else _TYPE_STRINGS.get(text[1:], text)
 
 
@@ -132,8 +130,7 @@ def from_dlpack(code: int, bits: int, lanes: int) -> str:
 
 
 def elements_each(declared: Dtype, given: str) -> int:
-    """How many elements one item of the tensor holds: 2 where a byte holds two, 0 where the types do not "
-    "fit."""
+    """How many elements an item of the tensor holds: 2 where a byte holds two, 0 if the types do not fit."""
     if given == declared.name:
         return 1
     if given not in _STAND_INS.get(declared.name, ()):
@@ -141,10 +138,6 @@ def elements_each(declared: Dtype, given: str) -> int:
     return 2 if declared.bits == 4 and given in _BYTES_OF_PAIRS else 1
 
 
-def accepted(declared: Dtype) -> str:
-    """The types that a parameter takes, as a sentence lists them."""
-    stand_ins = [name for name in _STAND_INS.get(declared.name, ()) if not name.endswith("x2")]
-    if not stand_ins:
-        return declared.name
-    held = "two a byte in " if declared.bits == 4 else "as " if declared.name == "tf32" else "as bits in "
-    return f"{declared.name} ({held}{' or '.join(stand_ins)} too)"
+def described(declared: Dtype) -> str:
+    """What a parameter takes, as a sentence says it."""
+    return f"{declared.name}, two elements a byte" if declared.bits == 4 else declared.name

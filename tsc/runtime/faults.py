@@ -70,8 +70,7 @@ MEANINGS = {
 
 
 def sentence(code: object, doing: str) -> str:
-    """One sentence for a failed call. `code` is a `CUresult`; `doing` completes "the driver failed to "
-    "..."."""
+    """One sentence for a failed call; `code` is a `CUresult`, `doing` what the driver was asked to do."""
     name = getattr(code, "name", None) or f"error {code}"
     meaning = MEANINGS.get(name)
     return f"the driver fails to {doing} with {name}" + (f": {meaning}" if meaning else "")

@@ -1,5 +1,4 @@
-"""A loaded kernel: a callable that checks its arguments, launches on the caller's stream and remembers "
-"both."""
+"""A loaded kernel: it checks its arguments, launches on the caller's stream and remembers both."""
 
 from __future__ import annotations
 
@@ -65,7 +64,7 @@ class Kernel:
         handle = cuda.find_kernel(self._library, manifest.kernel)
         self._function = cuda.driver.CUfunction(int(handle))
         self._devices = Devices(cuda, manifest, handle)
-        self._maps = TensorMaps(cuda, manifest.tensor_maps)
+        self._maps = TensorMaps(cuda, self._signature)
         self._workspaces = Workspaces(cuda)
         self._bindings: RecentlyUsed[Binding] = RecentlyUsed(_KEPT_BINDINGS)
         self._launches: RecentlyUsed[Launch | Nothing] = RecentlyUsed(_KEPT_LAUNCHES)
@@ -154,8 +153,7 @@ class Kernel:
         return self._cuda.device_fact(self._current_device(), "MULTIPROCESSOR_COUNT")
 
     def _read(self, arguments: Sequence[Any], stream: int | None) -> tuple[list[Any], int, list[object]]:
-        """What tells one call from another (facts of tensors, numbers), the stream, and what to keep for "
-        "now."""
+        """What tells one call from another (facts and numbers), the stream, and what to keep for now."""
         key: list[Any] = []
         exported = []
         current = None
@@ -310,9 +308,7 @@ class Kernel:
             case PointerArgument(name):
                 return _address(pointers[name])
             case TensorMapArgument(index):
-                name = self.manifest.tensor_maps[index].tensor
-                dtype, order = self._signature.element(name)
-                return self._maps.encoded(index, dtype, order, pointers[name], binding.laid[name])
+                return self._maps.encoded(index, pointers, binding.laid)
             case ScalarArgument(name, kind):
                 return pack(kind, scalars[name])
         raise LaunchError(

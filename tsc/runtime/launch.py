@@ -1,5 +1,4 @@
-"""One launch made ready: its configuration and its parameters in memory, to be enqueued any number of "
-"times."""
+"""One launch made ready: configuration and parameters in memory, to be enqueued any number of times."""
 
 from __future__ import annotations
 
@@ -66,7 +65,9 @@ class Launch:
     def _launch(self) -> None:
         (status,) = self.cuda.driver.cuLaunchKernelEx(self.config, self.function, self.parameters.address, 0)
         if status:
-            raise LaunchError(sentence(status, "launch the kernel"))
+            config = self.config
+            grid = f"{config.gridDimX:,} x {config.gridDimY:,} x {config.gridDimZ:,}"
+            raise LaunchError(sentence(status, f"launch {grid} CTAs"))
 
 
 class Nothing:

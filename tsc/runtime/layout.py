@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tsc.runtime.dtypes import accepted, elements_each, spelled
+from tsc.runtime.dtypes import described, elements_each, spelled
 from tsc.runtime.errors import LaunchError
 from tsc.runtime.signature import TensorParam
 from tsc.runtime.tensors import HOST, Facts, dense_strides, host_sentence
@@ -12,21 +12,19 @@ from tsc.runtime.tensors import HOST, Facts, dense_strides, host_sentence
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """A tensor's extents and strides in the elements of the kernel, strides in the form that the kernel "
-    "reads."""
+    """A tensor's extents and strides, counted in the kernel's elements."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
 
 def in_elements(param: TensorParam, facts: Facts) -> Laid:
-    """The tensor in the kernel's elements, of which a byte may hold two. Raises LaunchError for another "
-    "type."""
+    """The tensor in elements, of which a byte may hold two. Raises LaunchError for another type."""
     given = spelled(facts.dtype)
     each = elements_each(param.dtype, given)
     if not each:
         raise LaunchError(
-            f"`{param.name}` holds {given} and the kernel takes {accepted(param.dtype)}; convert it first"
+            f"`{param.name}` holds {given} and the kernel takes {described(param.dtype)}; convert it first"
         )
     shape, strides = tuple(facts.shape), tuple(facts.strides)
     if each == 1 or len(shape) != len(param.shape) or not shape:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tsc.artifact.manifest import TensorMap
 from tsc.runtime.cache import RecentlyUsed
 from tsc.runtime.driver import Cuda
 from tsc.runtime.dtypes import Dtype
 from tsc.runtime.errors import LaunchError
 from tsc.runtime.layout import Laid
+from tsc.runtime.signature import Signature
 
 _KEPT = 512
 _LARGEST_EXTENT = 1 << 32
@@ -17,18 +20,19 @@ _LARGEST_PITCH = 1 << 40
 class TensorMaps:
     """The tensor maps of one kernel; for use by several threads."""
 
-    def __init__(self, cuda: Cuda, maps: tuple[TensorMap, ...]) -> None:
+    def __init__(self, cuda: Cuda, signature: Signature) -> None:
         self._cuda = cuda
-        self._maps = maps
+        self._maps = tuple((one, *signature.element(one.tensor)) for one in signature.manifest.tensor_maps)
         self._encoded: RecentlyUsed[bytes] = RecentlyUsed(_KEPT)
 
-    def encoded(self, index: int, dtype: Dtype, order: tuple[int, ...], pointer: int, laid: Laid) -> bytes:
-        """The 128 bytes of map `index` over this tensor. Raises LaunchError where the hardware takes no "
-        "such map."""
-        key = (index, pointer, laid.shape, laid.strides)
+    def encoded(self, index: int, pointers: Mapping[str, int], laid: Mapping[str, Laid]) -> bytes:
+        """The 128 bytes of map `index` over its tensor. Raises LaunchError if no such map can be."""
+        described, dtype, order = self._maps[index]
+        pointer, tensor = pointers[described.tensor], laid[described.tensor]
+        key = (index, pointer, tensor.shape, tensor.strides)
         found = self._encoded.get(key)
         if found is None:
-            found = self._encode(self._maps[index], dtype, order, pointer, laid)
+            found = self._encode(described, dtype, order, pointer, tensor)
             self._encoded.put(key, found)
         return found
 

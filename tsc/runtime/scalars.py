@@ -8,6 +8,7 @@ import struct
 from collections.abc import Callable
 
 from tsc.runtime.errors import LaunchError
+from tsc.runtime.tensors import is_tensor
 
 _INTEGERS = {
     "i8": (-(1 << 7), (1 << 7) - 1),
@@ -59,7 +60,7 @@ def number(name: str, dtype: str, value: object) -> Number:
     """The Python number that was passed for scalar `name`; raises LaunchError if `dtype` cannot hold it."""
     if value is None:
         raise LaunchError(f"`{name}` is None; pass a number that fits {dtype}")
-    if any(hasattr(value, hint) for hint in ("data_ptr", "__cuda_array_interface__", "__dlpack__")):
+    if is_tensor(value):
         raise LaunchError(
             f"`{name}` is a scalar of type {dtype} and gets a tensor; pass a number, such as `x.item()`"
         )
@@ -125,8 +126,7 @@ def _shown(value: object) -> str:
 
 
 def pack(kind: str, value: Number) -> bytes:
-    """The bytes of `value` as an argument of type `kind`. Raises struct.error or OverflowError if it has "
-    "none."""
+    """The bytes of `value` as an argument. Raises struct.error or OverflowError if `kind` cannot hold it."""
     if kind == "bf16":
         return _bf16(float(value))
     if kind in _INTEGERS:

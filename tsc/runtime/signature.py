@@ -1,5 +1,4 @@
-"""A kernel's manifest made ready for calls: expressions parsed, arguments laid out, nothing left to look "
-"up."""
+"""A kernel's manifest made ready for calls: expressions parsed, arguments laid out."""
 
 from __future__ import annotations
 
@@ -118,15 +117,10 @@ class Signature:
         """The kernel's name."""
         return self.manifest.kernel
 
-    @property
-    def tensors(self) -> tuple[TensorParam, ...]:
-        """The tensors among the parameters."""
-        return tuple(param for param in self.params if isinstance(param, TensorParam))
-
     def element(self, name: str) -> tuple[Dtype, tuple[int, ...]]:
         """The type of a tensor or workspace, and its dimensions from the slowest to the contiguous one."""
-        for param in self.tensors:
-            if param.name == name:
+        for param in self.params:
+            if isinstance(param, TensorParam) and param.name == name:
                 return param.dtype, param.order
         (made,) = (tensor for tensor in self.workspace if tensor.name == name)
         return made.dtype, tuple(range(len(made.shape)))

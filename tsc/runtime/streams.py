@@ -37,8 +37,10 @@ def handle_of(stream: object) -> int:
 
 
 def _handle(value: Any) -> int:
+    # A ctypes pointer keeps its number in `value`, and None there for the default stream.
+    value = getattr(value, "value", value)
     try:
-        handle = int(value)
+        handle = 0 if value is None else int(value)
     except (TypeError, ValueError):
         raise LaunchError(f"`stream` has a handle of type `{type(value).__name__}`, not an integer") from None
     if handle < 0:
@@ -49,8 +51,10 @@ def _handle(value: Any) -> int:
 
 
 def torch_current(device: int) -> int:
-    """The stream that torch uses now on `device`."""
-    torch: Any = sys.modules["torch"]
+    """The stream that torch uses now on `device`; the default one if the tensor only behaves like torch's."""
+    torch: Any = sys.modules.get("torch")
+    if torch is None:
+        return 0
     raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     # The public way makes an object a call; the raw one is what compiled graphs use.
     return int(raw(device) if raw is not None else torch.cuda.current_stream(device).cuda_stream)
@@ -58,9 +62,9 @@ def torch_current(device: int) -> int:
 
 def cupy_current(device: int) -> int:
     """The stream that CuPy uses now on `device`."""
-    cupy: Any = sys.modules["cupy"]
+    current: Any = sys.modules["cupy"].cuda.get_current_stream
     try:
-        return int(cupy.cuda.get_current_stream(device).ptr)
+        return int(current(device).ptr)
     except TypeError:
         # Before it took a device, it spoke of the current one.
-        return int(cupy.cuda.get_current_stream().ptr)
+        return int(current().ptr)

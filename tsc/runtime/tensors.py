@@ -59,10 +59,22 @@ def direct_reader(kind: type) -> Reader | None:
     return None
 
 
+def offers(value: object, *names: str) -> bool:
+    """Whether an object has one of the attributes, without tripping over one that fails when it is read."""
+    for name in names:
+        if hasattr(type(value), name):
+            return True
+        try:
+            getattr(value, name)
+        except Exception:
+            continue
+        return True
+    return False
+
+
 def is_tensor(value: object) -> bool:
     """Whether one of the readers can make something of it."""
-    hints = ("__dlpack__", "__cuda_array_interface__")
-    return direct_reader(type(value)) is not None or any(hasattr(value, hint) for hint in hints)
+    return direct_reader(type(value)) is not None or offers(value, "__dlpack__", "__cuda_array_interface__")
 
 
 def read_exported(name: str, value: Any, stream: int, capturing: bool) -> tuple[Facts, object]:
@@ -71,17 +83,18 @@ def read_exported(name: str, value: Any, stream: int, capturing: bool) -> tuple[
     The producer orders `stream` after its own work, except in a capture, which may hold no outside event.
     Raises LaunchError for what is no tensor, and for one on no GPU.
     """
-    if hasattr(value, "__dlpack__"):
+    if offers(value, "__dlpack__"):
         return _read_dlpack(name, value, -1 if capturing else stream or LEGACY_STREAM)
-    if hasattr(value, "__array_interface__") and not hasattr(value, "__cuda_array_interface__"):
-        raise LaunchError(host_sentence(name, "in host memory"))
+    protocol = "`__cuda_array_interface__`"
     try:
-        return _read_cuda_array(value.__cuda_array_interface__), value
-    except LaunchError:
-        raise
+        interface = value.__cuda_array_interface__
     except Exception as error:
+        raise LaunchError(f"`{name}` cannot be read: its {protocol} fails ({error})") from None
+    try:
+        return _read_cuda_array(interface), value
+    except (KeyError, TypeError, ValueError):
         raise LaunchError(
-            f"`{name}` cannot be read: its `__cuda_array_interface__` fails ({error})"
+            f"`{name}` cannot be read: its {protocol} lacks what the protocol asks for"
         ) from None
 
 
@@ -92,7 +105,7 @@ def host_sentence(name: str, place: str) -> str:
 
 def _read_dlpack(name: str, value: Any, stream: int) -> tuple[Facts, object]:
     try:
-        kind = int(value.__dlpack_device__()[0]) if hasattr(value, "__dlpack_device__") else dlpack.CUDA
+        kind = int(value.__dlpack_device__()[0]) if offers(value, "__dlpack_device__") else dlpack.CUDA
         if kind in (dlpack.CUDA, dlpack.CUDA_MANAGED):
             capsule = value.__dlpack__(stream=stream)
             exported = dlpack.read(capsule)
