@@ -12,7 +12,7 @@ from tsc.expr.tree import Binary, Call, Int, Node, Ref
 Case = Sequence[Poly]
 """Polynomials that are at least zero, all of them."""
 
-_MOST_ROWS = 120
+_MOST_ROWS = 60
 _WIDE = 2**62
 
 

@@ -10,7 +10,7 @@ from math import gcd
 
 from tsc.expr.polynomial import ONE, Monomial, Poly, varying
 
-_MOST_ROWS = 300
+_MOST_ROWS = 120
 
 _Row = tuple[tuple[Monomial, int], ...]
 
