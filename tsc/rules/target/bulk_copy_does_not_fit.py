@@ -43,7 +43,9 @@ def _judge(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
     place, related = Place(step.route), (Place(buffer.route, "key", label="the piece"),)
     size = prod(buffer.shape) * buffer.bits // 8
     if tensor.dtype != buffer.dtype:
-        message = f"a bulk copy converts nothing, and `{tensor.name}` is {tensor.dtype}, `{buffer.name}` {buffer.dtype}"
+        message = (
+            f"a bulk copy converts nothing: `{tensor.name}` is {tensor.dtype}, `{buffer.name}` {buffer.dtype}"
+        )
         yield Finding(RULE.name, message, place, related, help=f"make `{buffer.name}` {tensor.dtype}")
     elif buffer.swizzle:
         message = f"a bulk copy keeps the order of bytes, and `{buffer.name}` is swizzled"
@@ -68,7 +70,7 @@ def _gaps(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
         if not equal(own[i], parse(buffer.shape[i])):
             yield Finding(
                 RULE.name,
-                f"rows have {buffer.shape[i]} elements in `{buffer.name}` and {own[i].text} in `{tensor.name}`",
+                f"rows have {buffer.shape[i]} elements in `{buffer.name}`, {own[i].text} in `{tensor.name}`",
                 Place(step.route),
                 (Place(buffer.route, "key", label="the piece"),),
                 help="copy row by row, use TMA, or fix the extent of the tensor",

@@ -1,0 +1,219 @@
+"""`tsc tree`: every task's schedule, with sections, call indices, routes of values, and derived steps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tsc.expr import Expr
+from tsc.model import Reference
+from tsc.program.model import Program, Task
+from tsc.program.names import expressions, key_of
+from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop, blocks
+from tsc.spec.schedule import Do
+
+Row = tuple[str, str, str, str]  # section, call index, the node with its branches, a note
+WIDTH = 76  # notes stand in one column up to here
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRoute:
+    """The way of a token: from the step that makes it to the step that takes it, by their call indices."""
+
+    token: str
+    maker: int
+    taker: int
+
+
+def value_routes(task: Task) -> tuple[ValueRoute, ...]:
+    """Return the routes of a task's tokens: from the nearest step before, else from the round before."""
+    makers: dict[str, list[int]] = {}
+    for step in task.steps():
+        if isinstance(step.model, Do):
+            for name in step.model.out:
+                makers.setdefault(name, []).append(step.index)
+    found = []
+    for step in task.steps():
+        for name in sorted(_names(step) & makers.keys()):
+            before = [index for index in makers[name] if index < step.index]
+            found.append(ValueRoute(name, before[-1] if before else makers[name][-1], step.index))
+    return tuple(found)
+
+
+def _names(step: Step) -> set[str]:
+    if isinstance(step.model, str):
+        return set()
+    fields = type(step.model).model_fields
+    found = (expr for field in fields for _, expr in expressions(getattr(step.model, field), ()))
+    return {name.text for expr in found for name in expr.names}
+
+
+def step_text(step: Step) -> str:
+    """Write a step in one line, as in the spec, with the copy's build-time values."""
+    if isinstance(step.model, str):
+        return step.model
+    parts = []
+    for field, info in type(step.model).model_fields.items():
+        value = getattr(step.model, field)
+        key = key_of(step.model, field)
+        if key == step.verb or value == info.default or value in ((), {}):
+            continue
+        parts.append(f"{key}: {_show(value)}")
+    head = getattr(
+        step.model, next(f for f in type(step.model).model_fields if key_of(step.model, f) == step.verb)
+    )
+    text = f"{step.verb}: {_show(head)}"
+    return ", ".join([text, *parts])
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, (Expr, Reference)):
+        return value.text
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_show(item) for item in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_show(item)}" for key, item in value.items()) + "}"
+    return str(value)
+
+
+def node_text(node: Node) -> str:
+    """Write the head of a loop or guard in one line, as in the spec."""
+    match node:
+        case TileLoop():
+            return f"work_tile_loop: {node.queue}" + (
+                f", skip_if: {node.skip_if.text}" if node.skip_if else ""
+            )
+        case Loop():
+            parts = [f"{node.kind}: {node.end.text}"]
+            parts += [f"start: {node.start.text}"] if node.start.value != 0 else []
+            parts += [f"step: {node.step.text}"] if node.step.value != 1 else []
+            parts += [f"as: {node.variable}"] if node.kind == "for" else []
+            parts += [f"unroll: {node.unroll}"] if node.unroll is not None else []
+            parts += [f"key: {node.key}"] if node.key is not None else []
+            return ", ".join(parts)
+        case Guard():
+            text = node.verb
+            if node.condition is not None:
+                text += f": {node.condition.text}"
+            if node.kind == "every":
+                text += f": {node.period}" + (f", start: {node.start}" if node.start else "")
+            return text + (f", key: {node.key}" if node.key is not None else "")
+    return step_text(node)
+
+
+def render_text(program: Program) -> str:
+    """Return the trees as text, one row a node: section, call index, node, and what is known of it.
+
+    Replicas whose trees read the same are printed once.
+    """
+    size = "unknown" if program.smem_bytes is None else f"{program.smem_bytes:,} bytes of shared memory"
+    lines = [f"{program.kernel}: {', '.join(program.targets)}, {program.threads or '?'} threads, {size}"]
+    printed: dict[tuple[str, tuple[Row, ...]], list[Task]] = {}
+    for task in program.tasks:
+        rows = tuple(_rows(task.tree, "", value_routes(task)))
+        printed.setdefault((task.name, rows), []).append(task)
+    for (_, rows), tasks in printed.items():
+        lines += ["", *map(_title, tasks)]
+        width = min(WIDTH, max((len(text) for _, _, text, note in rows if note), default=0))
+        for section, index, text, note in rows:
+            lines.append(f"{section:6} {index:>4}  {text:{width if note else 0}}  {note}".rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _title(task: Task) -> str:
+    first, warps = task.first_warp, task.warps
+    where = "warps unknown"
+    if first is not None and warps is not None:
+        where = f"warp {first}" if warps == 1 else f"warps {first} to {first + warps - 1}"
+    parts = [where, "one thread" if task.single else f"{task.threads} threads"]
+    parts += [f"{task.registers} registers"] if task.registers is not None else []
+    parts += ["in the leader of a pair"] if task.ctas == "leader" else []
+    parts += ["derived"] if task.derived else []
+    return f"{task.label}  ({', '.join(parts)})"
+
+
+def _rows(block: Block, indent: str, routes: tuple[ValueRoute, ...]) -> Iterator[Row]:
+    for i, node in enumerate(block):
+        last = i == len(block) - 1
+        lead, inner = indent + ("└─ " if last else "├─ "), indent + ("   " if last else "│  ")
+        if isinstance(node, Step):
+            yield node.section, f"#{node.index}", lead + step_text(node), _note(node, routes)
+            continue
+        yield "", "", lead + node_text(node), ""
+        named = _named_blocks(node)
+        for name, body in named:
+            if name:
+                yield "", "", inner + name, ""
+            yield from _rows(body, inner + ("   " if name else ""), routes)
+
+
+def _named_blocks(node: Node) -> list[tuple[str, Block]]:
+    match node:
+        case Loop() if node.split:
+            return [
+                (
+                    f"part {piece.part}" + (f", until {piece.until.text}" if piece.until is not None else ""),
+                    piece.body,
+                )
+                for piece in node.pieces
+            ]
+        case Guard() if node.then and node.otherwise:
+            return [("then", node.then), ("else", node.otherwise)]
+    return [("", block) for block in blocks(node) if block]
+
+
+def _note(step: Step, takers: dict[int, ValueRoute], task: Task) -> str:
+    parts = []
+    if step.env:
+        copy = {name: value for name, value in step.env.items() if name not in ("replica", "threads")}
+        parts += [f"{name} = {value}" for name, value in copy.items()]
+    parts += (
+        [f"{r.token} from #{r.maker}" for r in value_routes(task) if r.taker == step.index] if takers else []
+    )
+    parts += ["derived"] if step.derived else []
+    return ", ".join(parts)
+
+
+def render_json(program: Program) -> str:
+    """Return the trees as JSON: tasks with warps and nodes, each node with its kind, text and inner blocks."""
+    tasks = []
+    for task in program.tasks:
+        routes = [{"token": r.token, "from": r.maker, "to": r.taker} for r in value_routes(task)]
+        tasks.append(
+            {
+                "task": task.label,
+                "first_warp": task.first_warp,
+                "warps": task.warps,
+                "registers": task.registers,
+                "one_thread": task.single,
+                "derived": task.derived,
+                "schedule": [_json(node) for node in task.tree],
+                "routes": routes,
+            }
+        )
+    data = {"version": 1, "kernel": program.kernel, "target": list(program.targets), "tasks": tasks}
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _json(node: Node) -> dict[str, Any]:
+    if isinstance(node, Step):
+        values = {name: value for name, value in node.env.items() if name != "threads"}
+        return {
+            "kind": "step",
+            "verb": node.verb,
+            "text": step_text(node),
+            "index": node.index,
+            "section": node.section,
+            "derived": node.derived,
+            "values": values,
+            "route": list(node.route),
+        }
+    kind = {TileLoop: "work_tile_loop", Loop: "loop", Guard: "guard"}[type(node)]
+    inner = [
+        {"name": name or "body", "nodes": [_json(n) for n in block]} for name, block in _named_blocks(node)
+    ]
+    return {"kind": kind, "text": node_text(node), "blocks": inner, "route": list(node.route)}
