@@ -166,14 +166,10 @@ def _named_blocks(node: Node) -> list[tuple[str, Block]]:
     return [("", block) for block in blocks(node) if block]
 
 
-def _note(step: Step, takers: dict[int, ValueRoute], task: Task) -> str:
-    parts = []
-    if step.env:
-        copy = {name: value for name, value in step.env.items() if name not in ("replica", "threads")}
-        parts += [f"{name} = {value}" for name, value in copy.items()]
-    parts += (
-        [f"{r.token} from #{r.maker}" for r in value_routes(task) if r.taker == step.index] if takers else []
-    )
+def _note(step: Step, routes: tuple[ValueRoute, ...]) -> str:
+    used = _names(step) - {"threads", "replica"}
+    parts = [f"{name} = {value}" for name, value in step.env.items() if name in used]
+    parts += [f"`{route.token}` from #{route.maker}" for route in routes if route.taker == step.index]
     parts += ["derived"] if step.derived else []
     return ", ".join(parts)
 
@@ -213,7 +209,6 @@ def _json(node: Node) -> dict[str, Any]:
             "route": list(node.route),
         }
     kind = {TileLoop: "work_tile_loop", Loop: "loop", Guard: "guard"}[type(node)]
-    inner = [
-        {"name": name or "body", "nodes": [_json(n) for n in block]} for name, block in _named_blocks(node)
-    ]
+    named = _named_blocks(node)
+    inner = [{"name": name or "body", "nodes": [_json(n) for n in block]} for name, block in named]
     return {"kind": kind, "text": node_text(node), "blocks": inner, "route": list(node.route)}
