@@ -83,7 +83,7 @@ def check_reading(reading: Reading, overrides: Overrides) -> Report:
         active = {rule.name for rule in RULES if program is not None or rule.code.startswith(_TEXT)}
         applied = ignores.apply(found, document, RULES, active)
         found = [*applied.kept, *(_diagnose(finding, reading, changed) for finding in applied.unused)]
-    ordered = tuple(sorted(_once(found), key=lambda it: (it.span, it.code, it.message)))
+    ordered = tuple(sorted(_once(found), key=_by_place))
     report = Report(reading.name, reading.text, ordered, ordered, document, spec, program)
     return select(report)
 
@@ -170,6 +170,10 @@ def _span(place: Place, reading: Reading) -> Span:
     if place.span is not None:
         return place.span
     return _NOWHERE if reading.document is None else reading.document.span_of(place)
+
+
+def _by_place(diagnostic: Diagnostic) -> tuple[Position, Position, str, str]:
+    return diagnostic.span.start, diagnostic.span.end, diagnostic.code, diagnostic.message
 
 
 def _once(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

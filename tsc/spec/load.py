@@ -11,7 +11,6 @@ from tsc.diagnostics.model import Finding, Place
 from tsc.source import Document
 from tsc.spec.cuts import sift
 from tsc.spec.document import Spec
-from tsc.spec.errors import explain
 from tsc.spec.overrides import Overrides, apply
 
 MOST = 100
@@ -32,6 +31,10 @@ def to_spec(
     try:
         spec = Spec.model_validate(data)
     except ValidationError as error:
+        from tsc.spec.errors import (
+            explain,
+        )  # not before: a spec without a mistake pays nothing for its wording
+
         details = error.errors(include_url=False, include_input=False)
         findings += explain(details, data, sifted)
     return (None if findings else spec), tuple(bounded(findings))

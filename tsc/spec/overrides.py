@@ -13,8 +13,6 @@ from tsc.expr import parse as parse_expression
 from tsc.model import shorten
 from tsc.source import parse
 from tsc.source.route import Route, show_route
-from tsc.spec import grammar
-from tsc.spec.document import Spec
 from tsc.spec.wording import actual, count, did_you_mean, subject
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -186,6 +184,9 @@ def _broken_promises(dim: object, define: Define, constants: Mapping[str, Any]) 
 
 
 def _set_place(data: object, setting: Setting, findings: list[Finding]) -> object:
+    from tsc.spec import grammar  # not before: a call that sets nothing pays nothing for it
+    from tsc.spec.document import Spec
+
     expected: Any = Spec
     value = data
     for depth, part in enumerate(setting.route):
