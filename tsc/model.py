@@ -179,6 +179,8 @@ def parse_reference(value: object) -> Reference:
         return value
     if not isinstance(value, str):
         raise _misfit("a name such as `ring`")
+    if not value.strip():
+        raise _problem("reference", "a name stands here, and this is empty")
     if not (match := _REFERENCE.match(value)):
         raise _problem("reference", f"`{shorten(value)}` is no name, `name[index]` or `name.buffer`")
     name, index, dotted = match.groups()

@@ -9,7 +9,7 @@ from tsc.diagnostics.model import Finding, Place
 from tsc.source import Document, unbalanced
 from tsc.source.route import Route
 from tsc.source.span import Span
-from tsc.spec.schedule import BARE_STEPS, NODES
+from tsc.spec.schedule import NODES, verb_of
 from tsc.spec.wording import subject
 
 _LONGEST = 400
@@ -38,7 +38,7 @@ def sift(document: Document, data: object, changed: frozenset[Route]) -> Sifted:
         if isinstance(value, str):
             if document.language == "yaml" and _may_be_cut(value) and not _within(route, changed):
                 _cut(document, route, value, data, sifted)
-        elif value is None and not _bare_step(route):
+        elif value is None and not _verbless(route, data):
             sifted.settled.add(route)
             key = bool(route) and isinstance(route[-1], str)
             place = Place(route, "key") if key else Place(route)
@@ -70,9 +70,13 @@ def _may_be_cut(value: str) -> bool:
     return len(value) < _LONGEST and "\n" not in value and unbalanced(value)
 
 
-def _bare_step(route: Route) -> bool:
-    # `- pdl_wait:` is a step with a stray colon, and gets a sentence of its own.
-    return len(route) > 1 and route[-1] in BARE_STEPS and isinstance(route[-2], int)
+def _verbless(route: Route, data: object) -> bool:
+    # `- pdl_wait:` and `- ring.acquire:` are steps with a stray colon, and get a sentence as steps.
+    if len(route) < 2 or not isinstance(route[-2], int) or not isinstance(route[-1], str):
+        return False
+    for part in route[:-1]:
+        data = data[part]  # type: ignore[index]  # the route was made from this data
+    return verb_of(data) is None
 
 
 def _cut(document: Document, route: Route, value: str, data: object, sifted: Sifted) -> None:

@@ -33,13 +33,21 @@ def explain(errors: Iterable[ErrorDetails], data: object, sifted: Sifted) -> Ite
                 missing.setdefault(spot.route, (spot.owner, []))[1].append(str(error["loc"][-1]))
         elif error["type"] == "extra_forbidden":
             unknown.append((str(error["loc"][-1]), spot))
-        elif not (error["type"] in ("too_long", "too_short") and spot.route in sifted.lengths):
+        elif not _has_length(error, spot, sifted):
             yield _EXPLAIN.get(error["type"], _other)(error, spot)
     for key, spot in unknown:
         yield _unknown_key(key, spot, missing, data)
     for route, (owner, keys) in missing.items():
         if keys:
             yield _missing_keys(route, owner, keys, data)
+
+
+def _has_length(error: ErrorDetails, spot: Spot, sifted: Sifted) -> bool:
+    """Whether a list that is said to be too long or too short is not: its entries were cut, or are wrong."""
+    if error["type"] not in ("too_long", "too_short"):
+        return False
+    enough = error["type"] == "too_short" and isinstance(spot.value, list)
+    return spot.route in sifted.lengths or (enough and len(spot.value) >= error["ctx"]["min_length"])  # type: ignore[arg-type]
 
 
 def _unknown_key(
