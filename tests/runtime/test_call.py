@@ -178,6 +178,13 @@ def test_a_kernel_without_tensors_runs_on_the_current_gpu(make: Make, driver: Fa
     assert driver.launches[0].device == 0
 
 
+def test_a_kernel_without_tensors_follows_its_stream(make: Make, driver: FakeDriver) -> None:
+    driver.gpus.append(driver.gpus[0])
+    driver.stream_devices[0x500] = 1
+    make(params=[], arguments=[])(stream=0x500)
+    assert driver.launches[0].device == 1
+
+
 def test_grid_tells_the_grid(make: Make) -> None:
     kernel = make(
         params=[tensor("x", "m", "n + 1"), scalar("parts", "i32")],

@@ -1,4 +1,4 @@
-"""What importing and loading cost, and what they end in on a machine without a driver: each in its process."""
+"""What importing and loading cost, and what they end in without a driver: each in a process of its own."""
 
 from __future__ import annotations
 

@@ -11,6 +11,8 @@ from tests.runtime.arrays import Tensor
 from tests.runtime.conftest import Make
 from tests.runtime.fake_driver import FakeDriver
 from tests.runtime.manifests import tensor
+from tsc.artifact.manifest import DTYPE_BITS
+from tsc.runtime.dtypes import DTYPES
 from tsc.runtime.errors import LaunchError
 
 
@@ -132,3 +134,7 @@ def test_which_types_fit(make: Make, driver: FakeDriver, dtype: str, given: str,
         with pytest.raises(LaunchError, match=rf"`x` holds \w+ and the kernel takes {dtype}"):
             kernel(Tensor(4, dtype=given))
     assert len(driver.launches) == taken
+
+
+def test_every_type_of_a_manifest_is_known() -> None:
+    assert {name: dtype.bits for name, dtype in DTYPES.items()} == dict(DTYPE_BITS)

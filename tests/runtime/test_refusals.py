@@ -270,6 +270,16 @@ def test_a_value_that_does_not_fit_its_type_is_refused(
     assert str(refusal.value) == f"`scale`: {sentence}"
 
 
+def test_a_scalar_that_does_not_fit_the_argument_is_refused(make: Make) -> None:
+    kernel = make(
+        params=[tensor("x", "m"), scalar("count", "i64")],
+        arguments=[{"kind": "scalar", "param": "count", "type": "i32"}],
+    )
+    with pytest.raises(LaunchError) as refusal:
+        kernel(Tensor(4), 2**40)
+    assert str(refusal.value) == "`scale`: `count` is 1,099,511,627,776, and the kernel takes it as i32"
+
+
 def test_a_tensor_without_readable_memory_is_refused(make: Make) -> None:
     class Fake(Tensor):
         def data_ptr(self) -> int:

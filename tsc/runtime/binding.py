@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ from tsc.artifact.manifest import StrideArgument, ValueArgument
 from tsc.runtime.dims import infer
 from tsc.runtime.errors import LaunchError
 from tsc.runtime.layout import Laid, check_strides, in_elements
-from tsc.runtime.scalars import pack
+from tsc.runtime.scalars import packed_or_refused
 from tsc.runtime.signature import Env, Signature, TensorParam
 from tsc.runtime.tensors import Facts, dense_strides
 
@@ -99,8 +98,5 @@ def _packed(signature: Signature, laid: Mapping[str, Laid], env: Env) -> list[by
         else:
             packed.append(None)
             continue
-        try:
-            packed.append(pack(argument.type, value))
-        except (struct.error, OverflowError):
-            raise LaunchError(f"{what} is {value:,}, and the kernel takes it as {argument.type}") from None
+        packed.append(packed_or_refused(what, argument.type, value))
     return packed

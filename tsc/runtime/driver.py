@@ -253,7 +253,7 @@ class Cuda:
         l2: int,
         nan_fill: bool,
     ) -> bytes:
-        """A tensor map of 128 bytes; `extents`, `pitches` (in bytes) and `box` go from the contiguous dim on."""
+        """A tensor map of 128 bytes; `extents`, `pitches` (bytes) and `box` go from the contiguous dim on."""
         driver = self.driver
         rank = len(extents)
         outcome = driver.cuTensorMapEncodeTiled(

@@ -18,7 +18,7 @@ from tsc.runtime.errors import LaunchError
 from tsc.runtime.launch import NOTHING, Launch, Nothing, Parameters
 from tsc.runtime.layout import check_address, check_place
 from tsc.runtime.maps import TensorMaps
-from tsc.runtime.scalars import Number, number, pack
+from tsc.runtime.scalars import Number, number, packed_or_refused
 from tsc.runtime.signature import ScalarParam, Slot, TensorParam, signature_of
 from tsc.runtime.streams import cupy_current, handle_of, torch_current
 from tsc.runtime.tensors import ASK_DRIVER, Facts, host_sentence, read_torch
@@ -212,7 +212,7 @@ class Kernel:
                 tensors.append((param, facts))
             else:
                 scalars[param.name] = number(param.name, param.dtype, value)
-        where = self._device_of(tensors)
+        where = self._device_of(tensors, stream)
         with self._cuda.on(where):
             device = self._devices.ready(where, stream)
             self._check_stream(stream, where)
@@ -239,7 +239,7 @@ class Kernel:
                 zeroed=tuple(zeroed),
             )
 
-    def _device_of(self, tensors: Sequence[tuple[TensorParam, Facts]]) -> int:
+    def _device_of(self, tensors: Sequence[tuple[TensorParam, Facts]], stream: int) -> int:
         found: dict[int, str] = {}
         for param, facts in tensors:
             device = facts.device
@@ -255,7 +255,10 @@ class Kernel:
         if len(found) > 1:
             places = " and ".join(f"`{name}` is on GPU {device}" for device, name in found.items())
             raise LaunchError(f"{places}; all arguments of a call must be on one GPU")
-        return next(iter(found), self._current_device())
+        if found:
+            return next(iter(found))
+        of_stream = self._cuda.stream_device(stream) if stream > PER_THREAD_STREAM else None
+        return self._current_device() if of_stream is None else of_stream
 
     def _check_stream(self, stream: int, device: int) -> None:
         if stream > PER_THREAD_STREAM:
@@ -310,7 +313,7 @@ class Kernel:
             case TensorMapArgument(index):
                 return self._maps.encoded(index, pointers, binding.laid)
             case ScalarArgument(name, kind):
-                return pack(kind, scalars[name])
+                return packed_or_refused(f"`{name}`", kind, scalars[name])
         raise LaunchError(
             f"the manifest has an argument of kind `{type(argument).__name__}` that follows from nothing"
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 import struct
-from collections.abc import Callable
 
 from tsc.runtime.errors import LaunchError
 from tsc.runtime.tensors import is_tensor
@@ -136,9 +135,12 @@ def pack(kind: str, value: Number) -> bytes:
     return struct.pack(_FORMATS[kind], value)
 
 
-def packer(kind: str) -> Callable[[Number], bytes]:
-    """`pack` for one type, looked up once."""
-    return lambda value: pack(kind, value)
+def packed_or_refused(what: str, kind: str, value: Number) -> bytes:
+    """`pack`, with a LaunchError about `what` where `kind` cannot hold the value."""
+    try:
+        return pack(kind, value)
+    except (struct.error, OverflowError, ValueError):
+        raise LaunchError(f"{what} is {value:,}, and the kernel takes it as {kind}") from None
 
 
 def _bf16(value: float) -> bytes:
