@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.runtime.arrays import ADDRESS, CudaArray, Exporter, Tensor
 from tests.runtime.conftest import Make
@@ -184,7 +186,18 @@ REFUSED = [
     (
         (a(), b, d, 1.0, 1),
         {"stream": -1},
-        "`stream` is -1, which is no stream; pass the handle of one, or 0 for the default",
+        "`stream` is no address; pass the handle of a stream, or 0 for the default one",
+    ),
+    (
+        (a(), b, d, 1.0, 1),
+        {"stream": 2**64},
+        "`stream` is no address; pass the handle of a stream, or 0 for the default one",
+    ),
+    ((a(), b, d, 1.0, 1), {"m": 2**63}, "dim `m` needs more than the 64 bits of a dim"),
+    (
+        (a(), b, d, 1.0, 10**5000),
+        {},
+        "`parts` is an integer of 16,610 bits, and i32 holds -2,147,483,648 to 2,147,483,647",
     ),
 ]
 
@@ -297,6 +310,39 @@ def test_a_read_only_cuda_array_is_refused_only_where_it_is_written(make: Make, 
     written = make(params=[tensor("x", "m", dtype="f32", access="inout")])
     with pytest.raises(LaunchError, match="`x` is read-only by its producer, and the kernel writes it"):
         written(CudaArray(8, read_only=True))
+
+
+NAMES = ("x", "a", "b", "m", "stream", "y")
+
+ANYTHING = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.complex_numbers(),
+    st.text(max_size=3),
+    st.binary(max_size=3),
+    st.lists(st.integers(), max_size=3),
+    st.dictionaries(st.text(max_size=1), st.integers(), max_size=2),
+    st.sampled_from([object, object(), Tensor(4), Tensor(0), Exporter(4), CudaArray(4, typestr="<u2"), ...]),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@given(st.lists(ANYTHING, max_size=4), st.dictionaries(st.sampled_from(NAMES), ANYTHING))
+def test_whatever_is_passed_ends_in_a_launch_or_a_sentence(
+    make: Make, driver: FakeDriver, arguments: list[Any], named: dict[str, Any]
+) -> None:
+    kernel = make(
+        params=[tensor("x", "m"), scalar("a"), scalar("b", "i32")],
+        arguments=[{"kind": "scalar", "param": "a", "type": "f32"}],
+    )
+    before = len(driver.launches)
+    try:
+        kernel(*arguments, **named)
+    except LaunchError as error:
+        assert str(error).startswith("`scale`: ")
+        assert len(driver.launches) == before
 
 
 def test_a_stream_of_another_gpu_is_refused(make: Make, driver: FakeDriver) -> None:

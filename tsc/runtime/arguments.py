@@ -92,9 +92,12 @@ def refuse_value(param: Param, value: Any) -> NoReturn:
 
 def _dim(name: str, value: Any) -> int:
     try:
-        return operator.index(value)
+        whole = operator.index(value)
     except TypeError:
         raise LaunchError(f"dim `{name}` is a `{type(value).__name__}`; pass an integer") from None
+    if whole.bit_length() > 63:
+        raise LaunchError(f"dim `{name}` needs more than the 64 bits of a dim")
+    return whole
 
 
 def _count(count: int) -> str:

@@ -94,7 +94,9 @@ def _integer(name: str, dtype: str, value: object) -> int:
             f"`{name}` is {_shown(value)} and the kernel takes {dtype}; pass an integer"
         ) from None
     if not low <= whole <= high:
-        raise LaunchError(f"`{name}` is {whole:,}, and {dtype} holds {low:,} to {high:,}")
+        # Python refuses to print an integer of thousands of digits.
+        given = f"{whole:,}" if whole.bit_length() <= 128 else f"an integer of {whole.bit_length():,} bits"
+        raise LaunchError(f"`{name}` is {given}, and {dtype} holds {low:,} to {high:,}")
     return whole
 
 

@@ -43,10 +43,8 @@ def _handle(value: Any) -> int:
         handle = 0 if value is None else int(value)
     except (TypeError, ValueError):
         raise LaunchError(f"`stream` has a handle of type `{type(value).__name__}`, not an integer") from None
-    if handle < 0:
-        raise LaunchError(
-            f"`stream` is {handle}, which is no stream; pass the handle of one, or 0 for the default"
-        )
+    if not 0 <= handle < 1 << 64:
+        raise LaunchError("`stream` is no address; pass the handle of a stream, or 0 for the default one")
     return handle
 
 
