@@ -79,7 +79,9 @@ def main() -> NoReturn:
         code = complain(str(error))
     except Exception as error:
         if os.environ.get("TSC_TRACEBACK") == "1":
-            raise
+            from traceback import print_exc
+
+            print_exc()
         complain(
             f"a fault of tsc itself, not of your call: {type(error).__name__}: {error}; report it with the "
             "spec and the output of `tsc --version` (TSC_TRACEBACK=1 shows the traceback)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import TextIO
 
 from tsc.cli.exits import OutputError
 
@@ -29,11 +30,26 @@ def show(content: str | bytes) -> None:
         raise OutputError(f"standard output takes no more: {error.strerror}") from error
 
 
+def in_color(stream: TextIO) -> bool:
+    """Whether text on a stream is coloured where the call does not say: on a terminal without NO_COLOR."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def deliver(content: str | bytes, target: str) -> None:
     """Write to the file `target`, whole or not at all, or to standard output where it is `-`."""
     if target == "-":
         show(content)
         return
-    from tsc.toolchain.write import write
+    from tsc.toolchain.errors import WriteError
+    from tsc.toolchain.write import write_file
 
-    write(target, content)
+    try:
+        write_file(
+            target, content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+        )
+    except WriteError as error:
+        raise OutputError(str(error)) from error

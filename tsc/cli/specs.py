@@ -1,51 +1,91 @@
-"""From the specs named in a call to checked programs, for every command that takes a spec."""
+"""From the spec named in a call to its program, for every command that takes a spec."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsc.cli.exits import fail
+import typer
+
+from tsc.cli.exits import FAULT_OF_SPEC, fail
+from tsc.cli.options import Language
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tsc.check import Report
+    from tsc.diagnostics.model import Diagnostic
+    from tsc.program.model import Program
     from tsc.spec.overrides import Overrides
 
 SUFFIXES = (".tsc.yaml", ".tsc.toml")
 
 
-def expand(paths: list[str]) -> Iterator[str]:
-    """The specs that paths stand for, each once: a file is itself, a folder every spec below it, in order.
+def expand(path: str) -> list[str]:
+    """The specs that a path stands for: a file for itself, a folder for every spec below it, in order.
 
-    Raises OSError for a folder that cannot be read, FileNotFoundError for one without a spec.
+    Raises OSError for a folder that cannot be read or has no spec.
     """
-    seen = set()
-    for path in paths:
-        for spec in _below(path) if Path(path).is_dir() else [path]:
-            if spec not in seen:
-                seen.add(spec)
-                yield spec
+    if not Path(path).is_dir():
+        return [path]
 
-
-def _below(folder: str) -> list[str]:
     def refuse(error: OSError) -> None:
         raise error
 
     found = []
-    for place, folders, files in os.walk(folder, onerror=refuse):
+    for place, folders, files in os.walk(path, onerror=refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [str(Path(place, name)) for name in sorted(files) if name.endswith(SUFFIXES)]
     if not found:
-        raise FileNotFoundError(f"`{folder}` has no `*.tsc.yaml` or `*.tsc.toml` in it")
+        raise FileNotFoundError(f"`{path}` has no `*.tsc.yaml` or `*.tsc.toml` in it")
     return found
 
 
-def overrides(defines: list[str] | None, settings: list[str] | None) -> Overrides:
-    """What -D and --set change in a spec."""
+def overrides(defines: list[str] | None, settings: list[str] | None, arch: str | None = None) -> Overrides:
+    """What -D, --set and --arch change in a spec; a target from outside is checked like one in the spec."""
     from tsc.spec.overrides import UsageError, parse_overrides
 
+    target = [f"target={arch}"] if arch else []
     try:
-        return parse_overrides(defines or [], settings or [])
+        return parse_overrides(defines or [], [*(settings or []), *target])
     except UsageError as error:
         fail(str(error))
+
+
+def checked(spec: str, changes: Overrides, stdin_name: str | None, language: Language | None) -> Report:
+    """What the check says about one spec; one that cannot be read ends the command."""
+    from tsc.check import check_file
+    from tsc.source import ReadError
+
+    try:
+        return check_file(spec, overrides=changes, stdin_name=stdin_name, language=language)
+    except ReadError as error:
+        fail(str(error))
+
+
+def complain_about(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]) -> None:
+    """Show diagnostics on standard error, for commands whose output is something else."""
+    from tsc.cli.output import in_color
+    from tsc.diagnostics.render import text
+    from tsc.rules.registry import RULES
+
+    if diagnostics:
+        sys.stderr.write(text.render(diagnostics, sources, RULES, color=in_color(sys.stderr)))
+
+
+def resolved(report: Report) -> Program:
+    """The program of a spec, with faults or without; a spec that has none ends the command."""
+    if report.program is None:
+        complain_about(report.diagnostics, report.sources)
+        raise typer.Exit(FAULT_OF_SPEC)
+    return report.program
+
+
+def clean(report: Report) -> Program:
+    """The program of a spec without errors; anything else ends the command, and warnings are shown."""
+    complain_about(report.diagnostics, report.sources)
+    if report.program is None or report.exit_code("error"):
+        raise typer.Exit(FAULT_OF_SPEC)
+    return report.program

@@ -1,0 +1,34 @@
+"""`tsc emit`: the CUDA of a spec."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tsc.cli.options import Defines, LanguageOption, OutputOption, Settings, SpecArgument, StdinName
+
+
+def emit(
+    spec: SpecArgument,
+    output: OutputOption = "-",
+    no_headers: Annotated[
+        bool, typer.Option("--no-headers", help="Leave the device headers out, to read the kernel alone.")
+    ] = False,
+    no_line: Annotated[
+        bool,
+        typer.Option("--no-line", help="Leave `#line` out, so that errors name the CUDA and not the spec."),
+    ] = False,
+    arch: Annotated[str | None, typer.Option(metavar="SM", help="Another target, such as `sm_90a`.")] = None,
+    defines: Defines = None,
+    settings: Settings = None,
+    stdin_filename: StdinName = None,
+    lang: LanguageOption = None,
+) -> None:
+    """Print the CUDA C++ of a spec, as `tsc build` compiles it."""
+    from tsc.cli.output import deliver
+    from tsc.cli.specs import checked, clean, overrides
+    from tsc.emit import emit as write_cuda
+
+    program = clean(checked(spec, overrides(defines, settings, arch), stdin_filename, lang))
+    deliver(write_cuda(program, headers=not no_headers, line=not no_line), output)
