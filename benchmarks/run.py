@@ -1,0 +1,153 @@
+"""Measures the shipped kernels on the GPU at hand and writes the figures as JSON.
+
+    python benchmarks/run.py --cubins build --suite copy --suite norm --out benchmarks/results
+
+`--cubins` is a folder of `tsc build` outputs named for their specs (`copy_bulk.cubin`). Needs PyTorch and cuda-python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import tsc
+from benchmarks.interleave import Contestant, race
+
+MIB = 1 << 20
+# Working sets together are several times the L2, so that no launch finds its input there.
+ROTATE_BYTES = 512 * MIB
+
+
+def buffer_sets(bytes_a_set: int) -> int:
+    """Return how many sets of buffers to rotate over."""
+    return max(1, min(64, -(-ROTATE_BYTES // bytes_a_set)))
+
+
+def rows_of(contestants: list[Contestant], moved: int, base: Contestant) -> list[dict[str, Any]]:
+    """Return a row a contestant: microseconds, GB/s, ratio to the base, spread."""
+    return [
+        {
+            "name": c.name,
+            "microseconds": round(c.median * 1e6, 2),
+            "gb_per_second": round(moved / c.median / 1e9, 1),
+            "ratio": round(base.median / c.median, 4),
+            "spread": round(c.spread, 4),
+        }
+        for c in contestants
+    ]
+
+
+def copy_suite(cubins: Path, turns: int) -> list[dict[str, Any]]:
+    """Copies of n bytes against memcpy: the floor is n bytes read and n written."""
+    found: list[dict[str, Any]] = []
+    for mebibytes in (64, 512, 4096):
+        size = mebibytes * MIB
+        sets = buffer_sets(2 * size)
+        sources = [torch.randint(0, 256, (size,), dtype=torch.uint8, device="cuda") for _ in range(sets)]
+        targets = [torch.empty_like(source) for source in sources]
+        columns = 16384
+        shapes: dict[str, tuple[torch.dtype, tuple[int, ...]]] = {
+            "copy_bulk": (torch.uint8, (size,)),
+            "copy_grid_stride": (torch.float32, (size // 4,)),
+            "copy_tma": (torch.bfloat16, (size // 2 // columns, columns)),
+            "copy_cp_async": (torch.bfloat16, (size // 2 // columns, columns)),
+        }
+        memcpy = Contestant("memcpy", lambda i: targets[i].copy_(sources[i]) and None)
+        contestants = [memcpy]
+        for path in sorted(cubins.glob("copy_*.cubin")):
+            spec = next((name for name in shapes if path.stem.startswith(name)), None)
+            if spec is None:
+                continue
+            dtype, shape = shapes[spec]
+            pairs = [(s.view(dtype).view(shape), t.view(dtype).view(shape)) for s, t in zip(sources, targets, strict=True)]
+            contestants.append(Contestant(path.stem, _call(tsc.load(path), pairs)))
+        for contestant in contestants[1:]:
+            targets[0].fill_(0xA5)
+            contestant.launch(0)
+            if not torch.equal(targets[0], sources[0]):
+                raise SystemExit(f"{contestant.name} at {mebibytes} MiB does not copy")
+        race(contestants, sets, turns=turns, launches=10 if mebibytes < 4096 else 3)
+        rows = rows_of(contestants, 2 * size, memcpy)
+        found.append({"case": f"{mebibytes} MiB", "bytes": 2 * size, "sets": sets, "rows": rows})
+        del sources, targets, contestants
+        torch.cuda.empty_cache()
+    return found
+
+
+def _call(kernel: Callable[..., None], pairs: list[tuple[Any, ...]]) -> Callable[[int], None]:
+    return lambda i: kernel(*pairs[i])
+
+
+def norm_suite(cubins: Path, turns: int) -> list[dict[str, Any]]:
+    """RMSNorm of bf16 rows against memcpy of the same bytes and against PyTorch: each row read and written once."""
+    rows, columns = 16384, 8192
+    size = rows * columns * 2
+    sets = buffer_sets(2 * size)
+    xs = [torch.randn(rows, columns, device="cuda").bfloat16() for _ in range(sets)]
+    ys = [torch.empty_like(x) for x in xs]
+    w = torch.randn(columns, device="cuda").bfloat16()
+    memcpy = Contestant("memcpy", lambda i: ys[i].copy_(xs[i]) and None)
+    contestants = [
+        memcpy,
+        Contestant("torch.rms_norm", lambda i: torch.nn.functional.rms_norm(xs[i], (columns,), w, 1e-6) and None),
+    ]
+    for path in sorted(cubins.glob("norm_rmsnorm*.cubin")):
+        contestants.append(Contestant(path.stem, _call(tsc.load(path), [(x, w, y, 1e-6) for x, y in zip(xs, ys, strict=True)])))
+    race(contestants, sets, turns=turns)
+    return [{"case": f"{rows} x {columns} bf16", "bytes": 2 * size, "sets": sets, "rows": rows_of(contestants, 2 * size, memcpy)}]
+
+
+SUITES = {"copy": copy_suite, "norm": norm_suite}
+
+
+def conditions(commit: str) -> dict[str, Any]:
+    """Return what the figures were taken on."""
+    query = "driver_version,clocks.sm,temperature.gpu,power.draw"
+    smi = subprocess.run(
+        ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"], capture_output=True, text=True, check=False
+    )
+    driver, *state = [part.strip() for part in smi.stdout.splitlines()[0].split(",")] if smi.stdout else ["unknown"]
+    return {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "commit": commit,
+        "device": torch.cuda.get_device_name(),
+        "driver": driver,
+        "state": state,
+        "torch": torch.__version__,
+        "tsc": tsc.__version__,
+        "method": "CUDA events, random order of contestants each turn, medians; buffers rotated over 512 MiB or more",
+    }
+
+
+def main() -> None:
+    """Run the suites asked for and write one file each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cubins", type=Path, required=True)
+    parser.add_argument("--suite", action="append", choices=sorted(SUITES), required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--turns", type=int, default=24)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    for suite in options.suite:
+        cases = SUITES[suite](options.cubins, options.turns)
+        result = {"suite": suite, **conditions(options.commit), "cases": cases}
+        (options.out / f"{suite}.json").write_text(json.dumps(result, indent=1) + "\n")
+        for case in cases:
+            print(f"\n{suite}, {case['case']}")
+            for row in sorted(case["rows"], key=lambda r: -r["ratio"]):
+                print(f"  {row['name']:36} {row['microseconds']:>10} us {row['gb_per_second']:>8} GB/s  x{row['ratio']}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""Every shipped kernel on a GPU, against a reference: sizes 0, 1, ragged and beyond 2^31 bytes.
+
+Cubins are built here where tsc's own dependencies are installed; TSC_CUBINS names a folder of ready ones otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs PyTorch")
+pytestmark = pytest.mark.gpu
+
+ROOT = Path(__file__).resolve().parents[2]
+POISON = 0xA5
+
+
+@pytest.fixture(scope="session")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Loads a shipped kernel by its spec's path, such as `copy/tma`; constants as keywords."""
+    import tsc
+
+    loaded: dict[tuple[str, tuple[tuple[str, int], ...]], Any] = {}
+
+    def load(spec: str, **constants: int) -> Any:
+        key = (spec, tuple(sorted(constants.items())))
+        if key not in loaded:
+            name = "_".join([spec.replace("/", "_"), *(f"{k}{v}" for k, v in key[1])]) + ".cubin"
+            ready = os.environ.get("TSC_CUBINS")
+            path = Path(ready) / name if ready else tmp_path_factory.mktemp("cubins") / name
+            if not ready:
+                build(spec, path, constants)
+            loaded[key] = tsc.load(path)
+        return loaded[key]
+
+    return load
+
+
+def build(spec: str, path: Path, constants: dict[str, int]) -> None:
+    from typer.testing import CliRunner
+
+    from tsc.cli.app import app
+
+    defines = [part for name, value in constants.items() for part in ("-D", f"{name}={value}")]
+    result = CliRunner().invoke(app, ["build", str(ROOT / "specs" / f"{spec}.tsc.yaml"), "-o", str(path), *defines])
+    assert result.exit_code == 0, result.output
+
+
+def fresh(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Random bits, NaNs of floats included, and a guard behind them that no kernel may touch."""
+    count = 1
+    for extent in shape:
+        count *= extent
+    size = torch.empty((), dtype=dtype).element_size()
+    raw = torch.randint(0, 256, (count * size + 256,), dtype=torch.uint8, device="cuda")
+    return raw
+
+
+def poisoned(raw: Any) -> Any:
+    return torch.full_like(raw, POISON)
+
+
+def view(raw: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    return raw[:-256].view(dtype).view(shape)
+
+
+def copies(kernel: Any, shape: tuple[int, ...], dtype: Any) -> None:
+    source = fresh(shape, dtype)
+    target = poisoned(source)
+    kernel(view(source, shape, dtype), view(target, shape, dtype))
+    torch.cuda.synchronize()
+    assert torch.equal(target[:-256], source[:-256])
+    assert bool((target[-256:] == POISON).all()), "wrote behind the end"
+
+
+ONE_D = [0, 1, 3, 15, 16, 17, 4096, 1_000_003]
+TWO_D = [(0, 8), (1, 8), (3, 0), (64, 64), (65, 72), (1000, 1016), (257, 4104)]
+
+
+@pytest.mark.parametrize("n", ONE_D)
+def test_grid_stride(kernel: Callable[..., Any], n: int) -> None:
+    copies(kernel("copy/grid_stride"), (n,), torch.float32)
+
+
+@pytest.mark.parametrize("n", ONE_D)
+def test_bulk(kernel: Callable[..., Any], n: int) -> None:
+    copies(kernel("copy/bulk"), (n,), torch.uint8)
+
+
+@pytest.mark.parametrize("shape", TWO_D)
+def test_tma(kernel: Callable[..., Any], shape: tuple[int, int]) -> None:
+    copies(kernel("copy/tma"), shape, torch.bfloat16)
+
+
+@pytest.mark.parametrize("shape", [*TWO_D, (1, 1), (7, 3), (33, 1001)])
+def test_cp_async(kernel: Callable[..., Any], shape: tuple[int, int]) -> None:
+    copies(kernel("copy/cp_async"), shape, torch.bfloat16)
+
+
+BEYOND = 2**31 + 2**20  # elements of one byte, or bytes
+
+
+@pytest.mark.parametrize(
+    ("spec", "shape", "dtype"),
+    [
+        ("copy/grid_stride", (BEYOND // 4 + 1,), torch.float32),
+        ("copy/grid_stride", (2**31 + 5,), torch.float32),
+        ("copy/bulk", (BEYOND + 7,), torch.uint8),
+        ("copy/bulk", (2**32 + 33,), torch.uint8),
+        ("copy/tma", (40_000, 32_768), torch.bfloat16),
+        ("copy/tma", (3, 2**30 // 2 + 8), torch.bfloat16),
+        ("copy/cp_async", (40_000, 32_768), torch.bfloat16),
+    ],
+)
+def test_beyond_32_bits(kernel: Callable[..., Any], spec: str, shape: tuple[int, ...], dtype: Any) -> None:
+    copies(kernel(spec), shape, dtype)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 131, 132, 133, 1000, 140_000])
+def test_rmsnorm(kernel: Callable[..., Any], rows: int) -> None:
+    columns, eps = 8192, 1e-6
+    x = torch.randn(rows, columns, device="cuda").bfloat16()
+    w = torch.randn(columns, device="cuda").bfloat16()
+    y = torch.full_like(x, float("nan"))
+    kernel("norm/rmsnorm")(x, w, y, eps)
+    for begin in range(0, rows, 10_000):
+        part = x[begin : begin + 10_000].double()
+        wanted = part * torch.rsqrt(part.square().mean(-1, keepdim=True) + eps) * w.double()
+        got = y[begin : begin + 10_000].double()
+        assert (torch.linalg.norm(got - wanted) / torch.linalg.norm(wanted)).item() < 1e-2
+
+
+def test_launches_in_a_graph(kernel: Callable[..., Any]) -> None:
+    copy = kernel("copy/tma")
+    x = torch.randn(1000, 1016, device="cuda").bfloat16()
+    y = torch.empty_like(x)
+    copy(x, y)
+    y.fill_(0)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        copy(x, y)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(x, y)
