@@ -5,7 +5,8 @@
 #include "bulk_group.cuh"
 #include "tma_map.cuh"
 
-// Coordinates as in tma_load. What lies outside the tensor is not written.
+// Coordinates as in tma_load, but none is negative. What lies past the tensor's end is not written.
+// NOTES: an H200 answers a store with a negative coordinate by an illegal-instruction fault; loads take them.
 template <int CACHE = CACHE_NORMAL, class... I>
 DEVICE void tma_store(const TensorMap& map, u32 from, I... coordinates) {
   const int at[] = {static_cast<int>(coordinates)...};
@@ -29,6 +30,7 @@ DEVICE void tma_store(const TensorMap& map, u32 from, I... coordinates) {
 enum : int { REDUCE_ADD = 0, REDUCE_MIN = 1, REDUCE_MAX = 2 };
 
 // Atomic for each element, in the tensor map's element type; sums of several CTAs come in no fixed order.
+// NOTES: minimum and maximum are for integers, f16 and bf16; with f32 they fault.
 template <int OPERATION, int CACHE = CACHE_NORMAL, class... I>
 DEVICE void tma_reduce(const TensorMap& map, u32 from, I... coordinates) {
   static_assert(REDUCE_ADD <= OPERATION && OPERATION <= REDUCE_MAX,

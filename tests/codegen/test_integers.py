@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
 
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, Callable[[int, int], int | None]] = {
     "floor_div": lambda a, b: a // b if b else None,
     "floor_mod": lambda a, b: a % b if b else None,
     "cdiv": lambda a, b: ceil_div(a, b) if b else None,

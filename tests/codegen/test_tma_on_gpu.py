@@ -39,11 +39,13 @@ extern "C" __global__ void kernel(const __grid_constant__ TensorMap map, u16* ra
   if (task.leader()) {
     mbarrier_init(barrier, 1);
     mbarrier_init_fence();
+  }
+  task.sync();
+  if (task.leader()) {
     mbarrier_expect(barrier, buffer.bytes - 16);
     mbarrier_arrive_expect(barrier, 16);
     LOADS
   }
-  task.sync();
   mbarrier_wait(barrier, 0);
   for (int i = task.thread; i < buffer.bytes / 2; i += 64) raw[i] = shared_pointer<u16>(shared)[i];
   if (task.thread == 0) {
@@ -110,10 +112,10 @@ extern "C" __global__ void kernel(const __grid_constant__ TensorMap map, float* 
   fence_proxy_async();
   task.sync();
   if (task.leader()) {
-    tma_store<CACHE_EVICT_FIRST>(map, shared, -8, 3, 1);
+    tma_store<CACHE_EVICT_FIRST>(map, shared, 16, 3, 1);
     bulk_commit();
     bulk_wait<0>();
-    tma_reduce<REDUCE_ADD>(map, shared, -8, 3, 1);
+    tma_reduce<REDUCE_ADD>(map, shared, 16, 3, 1);
     bulk_commit();
     bulk_wait<0>();
     mbarrier_arrive_expect(barrier, 512);
@@ -138,7 +140,7 @@ def test_stores_reductions_and_bulk_copies() -> None:
     arrays = [struct.pack("<400f", *before), struct.pack("<128f", *row), bytes(512)]
     x, _, z = launch(source, arrays, threads=32, shared=2048, maps=[tensor_map])
     for i, j, k in product(range(2), range(4), range(32)):
-        if i == 0 and 3 + j < 5 and k >= 8:
-            before[(5 + 3 + j) * 40 + k - 8] = 2.0 * (j * 32 + k)
+        if i == 0 and 3 + j < 5 and 16 + k < 40:
+            before[(5 + 3 + j) * 40 + 16 + k] = 2.0 * (j * 32 + k)
     assert list(struct.unpack("<400f", x)) == before
     assert list(struct.unpack("<128f", z)) == row
