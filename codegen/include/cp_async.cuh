@@ -12,7 +12,8 @@
 template <int BYTES, int CACHE = CACHE_NORMAL>
 DEVICE void cp_async(u32 to, const void* from, u32 valid = BYTES) {
   static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "cp.async copies 4, 8 or 16 bytes");
-  if constexpr (CACHE == CACHE_NORMAL) {
+  constexpr int hint = CACHE & 3;  // nothing reads through registers here, so CACHE_READ_ONLY changes nothing
+  if constexpr (hint == CACHE_NORMAL) {
     if constexpr (BYTES == 16)
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                    ::"r"(to), "l"(from), "r"(valid) : "memory");
@@ -22,10 +23,10 @@ DEVICE void cp_async(u32 to, const void* from, u32 valid = BYTES) {
   } else {
     if constexpr (BYTES == 16)
       asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;"
-                   ::"r"(to), "l"(from), "r"(valid), "l"(bulk_policy(CACHE)) : "memory");
+                   ::"r"(to), "l"(from), "r"(valid), "l"(bulk_policy(hint)) : "memory");
     else
       asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %4, %2, %3;"
-                   ::"r"(to), "l"(from), "r"(valid), "l"(bulk_policy(CACHE)), "n"(BYTES) : "memory");
+                   ::"r"(to), "l"(from), "r"(valid), "l"(bulk_policy(hint)), "n"(BYTES) : "memory");
   }
 }
 

@@ -28,6 +28,7 @@ template <class T, int RANK, int MAJOR = RANK - 1> struct Tensor {
      ...);
     return sum;
   }
+
   // Of packed elements: the byte that holds it.
   template <class... I> DEVICE storage* ptr(I... at) const {
     if constexpr (element::packed) return data + (offset(at...) >> 1);

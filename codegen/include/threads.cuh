@@ -5,8 +5,7 @@
 
 DEVICE u32 lane_index() { return threadIdx.x % 32; }
 
-// Of the CTA. Uniform across the warp, and the compiler is told so: role branches and descriptors depend on
-// it.
+// Of the CTA. Uniform across the warp, and the compiler is told so: role branches and descriptors need that.
 DEVICE u32 warp_index() { return __shfl_sync(0xffffffff, threadIdx.x / 32, 0); }
 
 // True in one lane of the warp, always the same; all lanes meet here.

@@ -169,7 +169,7 @@ def test_copies_of_threads(arch: str) -> None:
 cp_async<16>(s, g);
 cp_async<16, CACHE_EVICT_FIRST>(s, g, x);
 cp_async<8>(s, g, x);
-cp_async<4, CACHE_EVICT_LAST>(s, g);
+cp_async<4, CACHE_EVICT_LAST + CACHE_READ_ONLY>(s, g);
 cp_async_commit();
 cp_async_wait<1>();
 cp_async_wait_all();
