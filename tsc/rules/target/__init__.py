@@ -12,6 +12,8 @@ from tsc.rules.target import (
     missing_target_suffix,
     multicast_of_different_boxes,
     not_on_this_target,
+    reduction_of_wrong_dtype,
+    store_before_the_tensor,
     tma_box_does_not_fit,
     unknown_target,
     unsolvable_shape,
@@ -26,6 +28,8 @@ RULES: tuple[ModuleType, ...] = (
     tma_box_does_not_fit,
     bulk_copy_does_not_fit,
     multicast_of_different_boxes,
+    store_before_the_tensor,
+    reduction_of_wrong_dtype,
     assertion_fails,
     unsolvable_shape,
 )

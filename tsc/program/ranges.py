@@ -1,0 +1,30 @@
+"""The intervals of names where a step stands: what is known a launch, and the values of the loops around it."""
+
+from __future__ import annotations
+
+from tsc.expr import Interval, interval
+from tsc.program.model import Program, Task
+from tsc.program.tree import Loop, Node
+
+
+def ranges_at(program: Program, task: Task, above: tuple[Node, ...]) -> dict[str, Interval]:
+    """Return the interval of every bounded name inside these nodes; an unbounded name is left out.
+
+    A loop's value lies between its start and its last value, whichever way it runs.
+    """
+    ranges = dict(program.ranges)
+    threads = max(1, task.threads)
+    ranges |= {"thread": Interval(0, threads - 1), "threads": Interval(threads, threads)}
+    ranges |= {"warp": Interval(0, max(0, threads // 32 - 1)), "lane": Interval(0, 31)}
+    for node in above:
+        if not isinstance(node, Loop):
+            continue
+        flat = [program.flat(expr, node.env) for expr in (node.start, node.end, node.step)]
+        if any(name.text not in ranges for expr in flat for name in expr.names):
+            continue
+        start, end, step = (interval(expr, ranges) for expr in flat)
+        if step.lo > 0:
+            ranges[node.variable] = Interval(start.lo, max(start.lo, end.hi - 1))
+        elif step.hi < 0:
+            ranges[node.variable] = Interval(min(end.lo + 1, start.hi), start.hi)
+    return ranges

@@ -1,0 +1,51 @@
+"""Stores a box by TMA at a coordinate that may be negative.
+
+What it does
+    Bounds the coordinates of `tma_store` and `tma_reduce` by what is known of their names, and reports
+    one that may be less than zero.
+
+Why is this bad
+    Loads fill what lies before the tensor, and stores clip what lies behind it, but a store at a negative
+    coordinate faults on Hopper (illegal instruction, measured on an H200).
+
+Example
+    - {tma_store: y, at: [tile.m * 64 - 1, 0], from: ring}
+
+Use instead
+    - {tma_store: y, at: [tile.m * 64, 0], from: ring}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.expr import interval
+from tsc.program.model import Program
+from tsc.program.ranges import ranges_at
+from tsc.program.tree import Step, walk
+
+RULE = Rule(
+    "TSC524", "store-before-the-tensor", Severity.ERROR, "a TMA store may begin at a negative coordinate"
+)
+
+
+def check(program: Program) -> Iterator[Finding]:
+    """Yield a finding for each coordinate of a store that may be negative, as far as its names are bounded."""
+    for task in program.tasks:
+        for node, above in walk(task.tree):
+            if not isinstance(node, Step) or node.verb not in ("tma_store", "tma_reduce"):
+                continue
+            ranges = ranges_at(program, task, above)
+            for i, coordinate in enumerate(getattr(node.model, "at", None) or ()):
+                flat = program.flat(coordinate, node.env)
+                if any(name.text not in ranges for name in flat.names):
+                    continue
+                low = interval(flat, ranges).lo
+                if low < 0:
+                    yield Finding(
+                        RULE.name,
+                        f"`{coordinate.text}` may be {low:,}, and `{node.verb}` faults at a negative coordinate",
+                        Place((*node.route, "at", i)),
+                        help="begin at 0 or more: stores are clipped at the far end only",
+                    )
