@@ -1,4 +1,4 @@
-"""The intervals of names where a step stands: what is known a launch, and the values of the loops around it."""
+"""The intervals of names where a step stands: what is known a launch, and the loops around it."""
 
 from __future__ import annotations
 

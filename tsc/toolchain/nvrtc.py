@@ -61,6 +61,8 @@ class CompileOptions:
         flags = [
             f"--gpu-architecture={arch}",
             "-std=c++20",
+            # Where a driver is present NVRTC keeps a cache of its own, and a hit has no log.
+            "--no-cache",
             "--ptxas-options=-v",
             "--ptxas-options=--warn-on-spills",
             "--ptxas-options=--warn-on-local-memory-usage",

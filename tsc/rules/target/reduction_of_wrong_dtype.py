@@ -42,7 +42,7 @@ def check(program: Program) -> Iterator[Finding]:
                 if tensor is not None and tensor.dtype not in KNOWN[str(op)]:
                     yield Finding(
                         RULE.name,
-                        f"`{op}` reduces {', '.join(KNOWN[str(op)])}, and `{tensor.name}` holds {tensor.dtype}",
+                        f"`{op}` knows {', '.join(KNOWN[str(op)])}, and `{tensor.name}` is {tensor.dtype}",
                         Place((*step.route, "op") if op != "add" else step.route),
                         (Place((*tensor.route, "dtype"), label="the dtype"),),
                         help="use another `op` or another dtype",

@@ -31,7 +31,7 @@ RULE = Rule(
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each coordinate of a store that may be negative, as far as its names are bounded."""
+    """Yield a finding for each coordinate of a store that may be negative; unbounded names are passed over."""
     for task in program.tasks:
         for node, above in walk(task.tree):
             if not isinstance(node, Step) or node.verb not in ("tma_store", "tma_reduce"):
@@ -45,7 +45,7 @@ def check(program: Program) -> Iterator[Finding]:
                 if low < 0:
                     yield Finding(
                         RULE.name,
-                        f"`{coordinate.text}` may be {low:,}, and `{node.verb}` faults at a negative coordinate",
+                        f"`{coordinate.text}` may be {low:,}, and `{node.verb}` faults before the tensor",
                         Place((*node.route, "at", i)),
                         help="begin at 0 or more: stores are clipped at the far end only",
                     )
