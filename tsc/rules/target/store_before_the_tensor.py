@@ -31,7 +31,7 @@ RULE = Rule(
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each coordinate of a store that may be negative; unbounded names are passed over."""
+    """Yield a finding for each coordinate of a store that may be negative, where its names are bounded."""
     for task in program.tasks:
         for node, above in walk(task.tree):
             if not isinstance(node, Step) or node.verb not in ("tma_store", "tma_reduce"):
