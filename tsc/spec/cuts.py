@@ -20,13 +20,14 @@ _OPENING, _CLOSING = "([{", {")": "(", "]": "[", "}": "{"}
 class Sifted:
     """Findings, and the places they have spoken about: what a model says of those is no second problem."""
 
-    findings: list[Finding] = field(default_factory=list)
-    settled: set[Route] = field(default_factory=set)
+    cuts: list[Finding] = field(default_factory=list)
+    settled: set[Route] = field(default_factory=set)  # the pieces of cut expressions
+    empty: dict[Route, Finding] = field(default_factory=dict)  # keys and entries without a value
     lengths: set[Route] = field(default_factory=set)  # lists whose number of entries is not what was meant
 
     def covers(self, route: Route) -> bool:
         """Whether a place or one above it is settled."""
-        return bool(self.settled) and _within(route, self.settled)
+        return route in self.empty or (bool(self.settled) and _within(route, self.settled))
 
 
 def sift(document: Document, data: object, changed: frozenset[Route]) -> Sifted:
@@ -39,13 +40,12 @@ def sift(document: Document, data: object, changed: frozenset[Route]) -> Sifted:
             if document.language == "yaml" and _may_be_cut(value) and not _within(route, changed):
                 _cut(document, route, value, data, sifted)
         elif value is None and not _verbless(route, data):
-            sifted.settled.add(route)
             key = bool(route) and isinstance(route[-1], str)
             place = Place(route, "key") if key else Place(route)
             help = "write a value, or leave it out"
-            if route and route[-1] in NODES and isinstance(route[-2], int):
+            if len(route) > 1 and route[-1] in NODES and isinstance(route[-2], int):
                 help = "write its operand"
-            sifted.findings.append(Finding("wrong-type", f"{subject(route)} has no value", place, help=help))
+            sifted.empty[route] = Finding("wrong-type", f"{subject(route)} has no value", place, help=help)
     return sifted
 
 
@@ -94,7 +94,7 @@ def _cut(document: Document, route: Route, value: str, data: object, sifted: Sif
     related = tuple(
         Place(piece, "value" if in_list else "key", label=f"read as {kind} of its own") for piece in pieces
     )
-    sifted.findings.append(
+    sifted.cuts.append(
         Finding(
             "cut-expression",
             f"YAML cut `{expression}` at the comma",

@@ -26,10 +26,12 @@ def explain(errors: Iterable[ErrorDetails], data: object, sifted: Sifted) -> Ite
     unknown: list[tuple[str, Spot]] = []
     for error in errors:
         spot = grammar.follow(error["loc"], data, error["type"])
+        if error["type"] == "extra_forbidden":
+            sifted.empty.pop(spot.route, None)  # no value would mend a key that is not known
         if sifted.covers(spot.route):
             continue
         if error["type"] == "missing":
-            if spot.owner is not None and (*spot.route, error["loc"][-1]) not in sifted.settled:
+            if spot.owner is not None:
                 missing.setdefault(spot.route, (spot.owner, []))[1].append(str(error["loc"][-1]))
         elif error["type"] == "extra_forbidden":
             unknown.append((str(error["loc"][-1]), spot))

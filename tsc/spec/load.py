@@ -17,6 +17,8 @@ MOST = 100
 """Findings of one document that are shown; whoever has more mends those first."""
 SAME = 5
 """Places at which one and the same mistake is shown."""
+EXPLAINED = 5_000
+"""Errors that are looked into; a document with more is no spec at all, and only their number is told."""
 
 
 def to_spec(
@@ -26,8 +28,9 @@ def to_spec(
     changes = overrides or Overrides()
     data, refused = apply(document.data, changes)
     sifted = sift(document, data, frozenset(changes.places()))
-    findings = [*refused, *sifted.findings]
+    findings = [*refused, *sifted.cuts]
     spec: Spec | None = None
+    unexplained = 0
     try:
         spec = Spec.model_validate(data)
     except ValidationError as error:
@@ -36,22 +39,28 @@ def to_spec(
         )  # not before: a spec without a mistake pays nothing for its wording
 
         details = error.errors(include_url=False, include_input=False)
-        findings += explain(details, data, sifted)
-    return (None if findings else spec), tuple(bounded(findings))
+        findings += explain(details[:EXPLAINED], data, sifted)
+        unexplained = len(details[EXPLAINED:])
+    findings += sifted.empty.values()
+    findings.sort(key=lambda finding: document.span_of(finding.place).start)
+    return (None if findings else spec), tuple(bounded(findings, unexplained))
 
 
-def bounded(findings: Iterable[Finding]) -> list[Finding]:
-    """Keep what a reader can take in: a mistake that is everywhere once, and no more than `MOST`."""
+def bounded(findings: Iterable[Finding], unexplained: int = 0) -> list[Finding]:
+    """Keep what a reader can take in: a mistake that is everywhere once, and no more than `MOST`.
+
+    `unexplained` is the number of further problems that no finding is about.
+    """
     alike: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         alike.setdefault((finding.rule, finding.message), []).append(finding)
     shown: list[Finding] = []
     for group in alike.values():
         shown += [_joined(group)] if len(group) > SAME else group
-    if len(shown) <= MOST:
+    left = len(shown[MOST:]) + unexplained
+    if not left:
         return shown
-    left = len(shown) - MOST
-    place = replace(shown[MOST].place, within=None, label="the next one")
+    place = Place(shown[MOST].place.route, label="the next one") if len(shown) > MOST else Place(())
     message = f"{left:,} more problems are not shown"
     return [*shown[:MOST], Finding("too-many-problems", message, place, help="mend those above first")]
 
