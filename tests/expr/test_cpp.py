@@ -164,7 +164,7 @@ HARMLESS = [
 def test_text_computes_what_evaluate_computes(tmp_path: Path) -> None:
     rng = Random(20)
     functions, cases, expected = [], [], []
-    while len(functions) < 300:
+    while len(functions) < 500:
         expr = expression(rng)
         cpp = to_cpp(
             expr,

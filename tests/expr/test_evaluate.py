@@ -112,6 +112,7 @@ def test_value(text: str, value: int | bool) -> None:
         ),
         ("starts[m]", "starts[m]", "`starts[7]` is out of range", ""),
         ("starts[n]", "starts[n]", "`starts[-7]` is out of range", ""),
+        ("starts[-1]", "starts[-1]", "`starts[-1]` is out of range", ""),
         ("sparse[5]", "sparse[5]", "`sparse[5]` is out of range", ""),
         ("table[2, 0]", "table[2, 0]", "`table[2, 0]` is out of range", ""),
         (

@@ -64,6 +64,7 @@ LOWEST, HIGHEST = -(2**63), 2**63 - 1
         ("m // i if i >= 2 else 0", 0, 500),
         ("any if 0 <= any < 8 else 0", 0, 7),
         ("any if not (any < 0 or any > 7) else 0", 0, 7),
+        ("any if not 0 <= any < 8 else 0", LOWEST, HIGHEST),
         ("i if 3 == i else 0", 0, 3),
         ("m if m != 0 else 1", 1, 1000),
     ],

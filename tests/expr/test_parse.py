@@ -220,6 +220,11 @@ def test_an_integer_too_long_to_be_shown_is_refused() -> None:
     assert refusal(10**6000).message == "the integer does not fit 64 bits"
 
 
+def test_a_run_of_signs_is_refused_where_it_gets_too_long() -> None:
+    error = refusal("m + " + "-" * 4000 + "m")
+    assert (error.start, error.end) == (4 + 64, 4 + 65)
+
+
 def test_what_is_nearly_too_deep_is_read() -> None:
     expr = parse("m+" * 63 + "m")
     assert evaluate(expr, {"m": 2}) == 128

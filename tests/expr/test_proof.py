@@ -16,6 +16,7 @@ SIZE = Interval(0, 2**31 - 1)
 RANGES = {
     **dict.fromkeys(("k", "length", "loop", "m", "n", "row", "tile.m"), SIZE),
     "BM": Interval(1, 256),
+    "sign": Interval(-1, 5),
     "x": Interval(),
 }
 
@@ -70,6 +71,7 @@ def test_always(text: str, facts: list[str]) -> None:
         ("align(n, 8) == n", []),
         ("x * x >= 1", []),
         ("max(m, n) <= k", ["m <= k"]),
+        ("sign >= 1", ["m // sign <= 100"]),
         # A division that is not made says nothing about its divisor.
         ("x != 0", ["(1 // x if x > 0 else 0) >= 0"]),
         ("m != 0", ["m == 0 or 5 // m >= 0"]),
