@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tsc.model import Expression, Name, Operand
 from tsc.ops.base import Cache, Engine, Operation, StepModel, touches
+from tsc.ops.lowering import Lowering
+from tsc.ops.pieces import UNIT, piece
 
 
 class BulkLoad(StepModel):
@@ -27,6 +29,37 @@ class BulkLoad(StepModel):
     """L2 eviction policy."""
 
 
+TEMPLATE = """
+{% if mask %}
+bulk_load_multicast{{ cache }}({{ address }}, {{ pointer }}, {{ size }}, {{ barrier }}, {{ mask }});
+{% else %}
+bulk_load{{ cache }}({{ address }}, {{ pointer }}, {{ size }}, {{ barrier }});
+{% endif %}
+"""
+
+
+def bind(step: BulkLoad, lowering: Lowering) -> dict[str, Any]:
+    """Name the piece; `bytes` arrive in every receiving CTA. Shares of it are split where the size allows."""
+    plan = piece(lowering, "bulk_load", step.bulk_load, step.to, "write", step.at, step.rows)
+    fields: dict[str, Any] = {
+        "address": plan.address, "pointer": plan.pointer, "size": plan.bytes, "barrier": lowering.barrier(step.to),
+        "mask": "", "cache": lowering.cache(step.cache), "only": "",
+        "bytes": plan.bytes if plan.static is None else plan.static,
+    }  # fmt: skip
+    if step.multicast is not None:
+        group = lowering.multicast(step.multicast)
+        fields["mask"] = group.mask
+        if plan.static is not None and plan.static % (UNIT * group.size) == 0:
+            share = plan.static // group.size
+            stored = max(8, lowering.tensor(step.bulk_load).bits) // 8
+            fields["size"] = str(share)
+            fields["address"] += f" + {group.rank} * {share}"
+            fields["pointer"] += f" + {group.rank} * {share // stored}"
+        else:
+            fields["only"] = f"{group.rank} == 0"
+    return fields
+
+
 OP = Operation(
     model=BulkLoad,
     accesses=(
@@ -34,4 +67,6 @@ OP = Operation(
         touches("to", "write", "smem", engine=Engine.TMA),
     ),
     issuer="one",
+    template=TEMPLATE,
+    bind=bind,
 )

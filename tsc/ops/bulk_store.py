@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
 from tsc.model import Expression, Operand
 from tsc.ops.base import Cache, Engine, Operation, StepModel, touches
+from tsc.ops.lowering import Lowering
+from tsc.ops.pieces import piece
 
 
 class BulkStore(StepModel):
@@ -27,6 +29,20 @@ class BulkStore(StepModel):
     """L2 eviction policy."""
 
 
+TEMPLATE = """
+bulk_store{{ cache }}({{ pointer }}, {{ address }}, {{ size }});
+bulk_commit();
+"""
+
+
+def bind(step: BulkStore, lowering: Lowering) -> dict[str, Any]:
+    """Name the piece, which is a group of its own."""
+    plan = piece(lowering, "bulk_store", step.bulk_store, step.from_, "read", step.at, step.rows)
+    return {
+        "address": plan.address, "pointer": plan.pointer, "size": plan.bytes, "cache": lowering.cache(step.cache)
+    }  # fmt: skip
+
+
 OP = Operation(
     model=BulkStore,
     accesses=(
@@ -34,4 +50,6 @@ OP = Operation(
         touches("bulk_store", "write", "tensor", engine=Engine.STORE),
     ),
     issuer="one",
+    template=TEMPLATE,
+    bind=bind,
 )

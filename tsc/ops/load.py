@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
 from tsc.model import Expression, Operand
 from tsc.ops.base import Cache, Operation, StepModel, touches
+from tsc.ops.lowering import Lowering
+from tsc.ops.neighbours import place
 
 
 class Load(StepModel):
@@ -25,7 +27,20 @@ class Load(StepModel):
     """L2 eviction policy."""
 
 
+TEMPLATE = """
+load_registers<{{ checked }}, {{ aligned }}{{ cache }}>({{ to }}, {{ view }}{{ at }});
+"""
+
+
+def bind(step: Load, lowering: Lowering) -> dict[str, Any]:
+    """Place the values; they move in pieces of up to 16 bytes where the coordinates show that they may."""
+    to = lowering.registers(step.load)
+    return {"to": to.name, **place(lowering, step.from_, step.at, to, "read", step.cache)}
+
+
 OP = Operation(
     model=Load,
     accesses=(touches("from_", "read", "tensor", "smem"), touches("load", "write", "registers")),
+    template=TEMPLATE,
+    bind=bind,
 )

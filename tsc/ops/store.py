@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
 from tsc.model import Expression, Operand
 from tsc.ops.base import Cache, Operation, StepModel, touches
+from tsc.ops.lowering import Lowering
+from tsc.ops.neighbours import place
 
 
 class Store(StepModel):
@@ -27,7 +29,29 @@ class Store(StepModel):
     """L2 eviction policy."""
 
 
+TEMPLATE = """
+{% if rows %}
+store_registers_leading<{{ checked }}, {{ aligned }}{{ cache }}>({{ view }}, {{ source }}, {{ rows }}{{ at }});
+{% else %}
+store_registers<{{ checked }}, {{ aligned }}{{ cache }}>({{ view }}, {{ source }}{{ at }});
+{% endif %}
+"""
+
+
+def bind(step: Store, lowering: Lowering) -> dict[str, Any]:
+    """Place the values; with `rows` only so many leading ones are written."""
+    source = lowering.registers(step.from_)
+    rows = "" if step.rows is None else lowering.text(step.rows)
+    return {
+        "source": source.name,
+        "rows": rows,
+        **place(lowering, step.store, step.at, source, "write", step.cache),
+    }
+
+
 OP = Operation(
     model=Store,
     accesses=(touches("from_", "read", "registers"), touches("store", "write", "tensor", "smem")),
+    template=TEMPLATE,
+    bind=bind,
 )

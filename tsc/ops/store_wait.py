@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from tsc.model import Expression
 from tsc.ops.base import Operation, StepModel
+from tsc.ops.lowering import Lowering
 
 
 class StoreWait(StepModel):
@@ -19,4 +20,14 @@ class StoreWait(StepModel):
     """Until their shared memory has been read, or until they are written and visible."""
 
 
-OP = Operation(model=StoreWait, issuer="one")
+TEMPLATE = """
+bulk_wait{{ read }}<{{ pending }}>();
+"""
+
+
+def bind(step: StoreWait, lowering: Lowering) -> dict[str, Any]:
+    """Give the count of groups; each store is a group."""
+    return {"read": "_read" if step.until == "read" else "", "pending": lowering.build_text(step.store_wait)}
+
+
+OP = Operation(model=StoreWait, issuer="one", template=TEMPLATE, bind=bind)

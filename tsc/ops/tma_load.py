@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from tsc.model import Expression, Name, Operand
 from tsc.ops.base import Cache, Engine, Operation, StepModel, touches
+from tsc.ops.boxes import transfer
+from tsc.ops.lowering import Lowering
 
 
 class TmaLoad(StepModel):
@@ -33,6 +35,34 @@ class TmaLoad(StepModel):
     """What elements outside the tensor read as."""
 
 
+TEMPLATE = """
+{% for variable, count in loops %}
+for (int {{ variable }} = 0; {{ variable }} < {{ count }}; ++{{ variable }})
+{% endfor %}
+{% for part in parts %}
+{% if mask %}
+tma_load_multicast{{ cache }}({{ part.address }}, {{ map }}, {{ barrier }}, {{ mask }}, {{ part.at }});
+{% else %}
+tma_load{{ cache }}({{ part.address }}, {{ map }}, {{ barrier }}, {{ part.at }});
+{% endif %}
+{% endfor %}
+"""
+
+
+def bind(step: TmaLoad, lowering: Lowering) -> dict[str, Any]:
+    """Name the instructions; `bytes` arrive in every receiving CTA, whoever issues them."""
+    tensor, buffer = lowering.tensor(step.tma_load), lowering.buffer(step.to, "write")
+    group = lowering.multicast(step.multicast) if step.multicast is not None else None
+    share = group if step.share == "split" else None
+    at = lowering.coordinates(step.at, tensor.rank)
+    plan = transfer(lowering, tensor, buffer, at, "tma_load", l2=step.l2, fill=step.fill, share=share)
+    return {
+        "loops": plan.loops, "parts": plan.parts, "map": plan.map, "barrier": lowering.barrier(step.to),
+        "mask": group.mask if group is not None else "", "cache": lowering.cache(step.cache),
+        "only": f"{group.rank} == 0" if group is not None and share is None else "", "bytes": buffer.bytes,
+    }  # fmt: skip
+
+
 OP = Operation(
     model=TmaLoad,
     accesses=(
@@ -40,4 +70,6 @@ OP = Operation(
         touches("to", "write", "smem", engine=Engine.TMA),
     ),
     issuer="one",
+    template=TEMPLATE,
+    bind=bind,
 )

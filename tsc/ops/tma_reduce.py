@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from tsc.model import Expression, Operand
 from tsc.ops.base import Cache, Engine, Operation, StepModel, touches
+from tsc.ops.lowering import Lowering
+from tsc.ops.rows import bind_store, store_template
 
 
 class TmaReduce(StepModel):
@@ -31,6 +33,22 @@ class TmaReduce(StepModel):
     """L2 promotion in bytes."""
 
 
+TEMPLATE = store_template("tma_reduce<{{ operation }}{{ cache }}>")
+
+ADDS = frozenset(("f32", "f16", "bf16", "i32", "u32"))
+COMPARES = frozenset(("f16", "bf16", "i32", "u32", "i64"))
+
+
+def bind(step: TmaReduce, lowering: Lowering) -> dict[str, Any]:
+    """Name the instructions; the dtypes are those of PTX ISA, cp.reduce.async.bulk.tensor."""
+    dtype = lowering.tensor(step.tma_reduce).dtype
+    if dtype not in (ADDS if step.op == "add" else COMPARES):
+        lowering.refuse(f"`tma_reduce` has no `{step.op}` of `{dtype}`")
+    fields = bind_store(lowering, "tma_reduce", step.tma_reduce, step.from_, step.at, step.rows, step.l2)
+    cache = lowering.cache(step.cache).strip("<>")
+    return {**fields, "operation": f"REDUCE_{step.op.upper()}", "cache": f", {cache}" if cache else ""}
+
+
 OP = Operation(
     model=TmaReduce,
     accesses=(
@@ -38,4 +56,6 @@ OP = Operation(
         touches("tma_reduce", "update", "tensor", engine=Engine.STORE),
     ),
     issuer="one",
+    template=TEMPLATE,
+    bind=bind,
 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from tsc.model import Expression, Operand
 from tsc.ops.base import Cache, Engine, Operation, StepModel, touches
+from tsc.ops.lowering import Lowering
+from tsc.ops.rows import bind_store, store_template
 
 
 class TmaStore(StepModel):
@@ -29,6 +31,15 @@ class TmaStore(StepModel):
     """L2 promotion in bytes."""
 
 
+TEMPLATE = store_template("tma_store{{ cache }}")
+
+
+def bind(step: TmaStore, lowering: Lowering) -> dict[str, Any]:
+    """Name the instructions; a store that `rows` cuts goes row by row."""
+    fields = bind_store(lowering, "tma_store", step.tma_store, step.from_, step.at, step.rows, step.l2)
+    return {**fields, "cache": lowering.cache(step.cache)}
+
+
 OP = Operation(
     model=TmaStore,
     accesses=(
@@ -36,4 +47,6 @@ OP = Operation(
         touches("tma_store", "write", "tensor", engine=Engine.STORE),
     ),
     issuer="one",
+    template=TEMPLATE,
+    bind=bind,
 )

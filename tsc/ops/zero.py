@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tsc.model import Operand
 from tsc.ops.base import Operation, StepModel, touches
+from tsc.ops.lowering import Lowering
 
 
 class Zero(StepModel):
@@ -17,4 +18,14 @@ class Zero(StepModel):
     """The registers."""
 
 
-OP = Operation(model=Zero, accesses=(touches("zero", "write", "registers"),))
+TEMPLATE = """
+zero_registers({{ to }});
+"""
+
+
+def bind(step: Zero, lowering: Lowering) -> dict[str, Any]:
+    """Name the registers."""
+    return {"to": lowering.registers(step.zero).name}
+
+
+OP = Operation(model=Zero, accesses=(touches("zero", "write", "registers"),), template=TEMPLATE, bind=bind)

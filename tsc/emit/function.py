@@ -1,0 +1,350 @@
+"""A task's function under construction: the expressions in it, and what stands before its schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tsc.emit.kernel import INTEGERS, Kernel, bits_of, storage
+from tsc.emit.names import Names
+from tsc.emit.plan import Item, Parameter, Statement
+from tsc.emit.scope import Env, Scope
+from tsc.expr import Cpp, Expr, Interval, interval, multiple_of, parse, provably, substitute, to_cpp
+from tsc.ops.lowering import Refused
+from tsc.program.model import Task, Tensor
+from tsc.program.scope import Stage
+
+WIDTHS = {
+    "bool": Interval(0, 1), "i8": Interval(-128, 127), "u8": Interval(0, 255), "i32": Interval(-(2**31), 2**31 - 1),
+    "u32": Interval(0, 2**32 - 1), "i64": Interval(-(2**63), 2**63 - 1),
+}  # fmt: skip
+
+
+class NotUniform(Exception):
+    """Something differs between replicas in a way that one text with `replica` in it cannot say."""
+
+
+@dataclass(slots=True)
+class Prelude:
+    """What a task's function declares before its schedule, by kind and in the order of first use."""
+
+    builtins: dict[str, Item] = field(default_factory=dict)
+    views: dict[str, Item] = field(default_factory=dict)
+    lets: dict[str, Item] = field(default_factory=dict)
+    registers: dict[str, Item] = field(default_factory=dict)
+    bases: dict[str, Item] = field(default_factory=dict)
+    states: dict[str, Item] = field(default_factory=dict)
+    tokens: dict[str, Item] = field(default_factory=dict)
+
+    def items(self) -> list[Item]:
+        """Return all of it in order."""
+        kinds = (self.builtins, self.views, self.lets, self.registers, self.bases, self.states, self.tokens)
+        return [item for kind in kinds for item in kind.values()]
+
+
+class Function:
+    """One task instance's function; `symbolic` leaves `replica` a name, for a text that all replicas share."""
+
+    def __init__(self, kernel: Kernel, task: Task, symbolic: bool) -> None:
+        self.kernel, self.task, self.symbolic = kernel, task, symbolic
+        self.program = kernel.program
+        self.names = Names(kernel.names)
+        self.prelude = Prelude()
+        self.tile_lets: dict[str, Item] = {}
+        self.used: dict[str, Parameter] = {}
+        self.uses_shared = self.uses_task = self.uses_leader = self.uses_seq = False
+        self.loop_variables: dict[str, str] = {}
+        self.spelled_lets: dict[str, str] = {}
+        self.token_types: dict[str, str] = {}
+        self.waits_for_grid = any(step.verb == "pdl_wait" for step in task.steps())
+        self.written_tensors = kernel.written
+
+    # ---- replicas -------------------------------------------------------------------------------------------
+
+    def vary(self, values: Sequence[int]) -> str:
+        """Return a number that each replica has its own of; `values` are those of all, in order."""
+        own = self.task.replica or 0
+        if not self.symbolic or len(set(values)) == 1:
+            return str(values[own])
+        step = values[1] - values[0]
+        if list(values) != [values[0] + step * i for i in range(len(values))]:
+            raise NotUniform
+        term = "replica" if step == 1 else f"{abs(step)} * replica" if step != -1 else "replica"
+        if step < 0:
+            return f"{values[0]} - {term}"
+        return f"{values[0]} + {term}" if values[0] else term
+
+    # ---- parameters and builtins ----------------------------------------------------------------------------
+
+    def parameter(self, parameter: Parameter) -> str:
+        """Note that the function takes a parameter of the kernel and return its name."""
+        self.used[parameter.name] = parameter
+        return parameter.name
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Return the parameters it takes, in the kernel's order."""
+        return tuple(parameter for parameter in self.kernel.parameters() if parameter.name in self.used)
+
+    def builtin(self, key: str, type_: str, text: str) -> str:
+        """Return a name for a value that the hardware gives, declared once."""
+        known = self.spelled_lets.get(key)
+        if known is None:
+            known = self.spelled_lets[key] = self.names.free(key.replace(".", "_"))
+            self.prelude.builtins[key] = Statement("constant", {"type": type_, "name": known, "value": text})
+        return known
+
+    def leader(self) -> str:
+        """Return the predicate of the thread that issues for all, empty where one thread runs the task."""
+        if self.task.single:
+            return ""
+        self.uses_task = self.uses_leader = True
+        return "leader"
+
+    def task_name(self) -> str:
+        """Return the name of the task's threads."""
+        self.uses_task = True
+        return "task"
+
+    def cluster_rank(self, axis: str) -> str:
+        """Return this CTA's place along a cluster axis."""
+        extent, stride = self.kernel.axis(axis)
+        text = "cluster_rank()" if stride == 1 else f"cluster_rank() / {stride}"
+        if stride * extent < self.kernel.cluster_size:
+            text = f"{text} % {extent}"
+        return self.builtin(f"cluster.{axis}", "int", f"static_cast<int>({text})")
+
+    # ---- expressions ----------------------------------------------------------------------------------------
+
+    def ranges(self, env: Env, scope: Scope) -> dict[str, Interval]:
+        """Return the ranges of all names at a place."""
+        found = dict(scope.ranges)
+        found.update({name: Interval(int(value), int(value)) for name, value in env.items()})
+        found.update({name: WIDTHS[dtype] for name, dtype in self.token_types.items() if dtype in WIDTHS})
+        if self.symbolic and self.task.replica is not None:
+            found["replica"] = Interval(0, self.task.replicas - 1)
+        return found
+
+    def flat(self, expr: Expr, env: Env) -> Expr:
+        """Return an expression without lets, constants and build-time names."""
+        return self.program.values.flat(expr, env)
+
+    def interval(self, expr: Expr, env: Env, scope: Scope) -> Interval:
+        """Return bounds at a place."""
+        return interval(self.flat(expr, env), self.ranges(env, scope))
+
+    def multiple(self, expr: Expr, env: Env, scope: Scope) -> int:
+        """Return a divisor at a place."""
+        return multiple_of(self.flat(expr, env), {**self.kernel.multiples(), **scope.multiples})
+
+    def proves(self, condition: Expr, env: Env, scope: Scope) -> bool:
+        """Whether a condition surely holds at a place."""
+        known = {**self.kernel.multiples(), **scope.multiples}
+        return provably(self.flat(condition, env), self.ranges(env, scope), scope.facts, known) is True
+
+    def resolved(self, expr: Expr, env: Env, scope: Scope) -> Expr:
+        """Put in build-time names, and the lets that have no C++ name at this place."""
+        inner: dict[str, Expr] = {}
+        for name in expr.free:
+            if name in env and name not in scope.spelled and not (name == "replica" and self.symbolic):
+                inner[name] = parse(env[name])
+            elif name in self.program.lets and not self.spells(name, scope):
+                inner[name] = self.resolved(self.program.spec.let[name], env, scope)
+        return substitute(expr, inner) if inner else expr
+
+    def cpp(self, expr: Expr, env: Env, scope: Scope) -> Cpp:
+        """Return an expression as C++."""
+        own = self.resolved(expr, env, scope)
+        ranges = self.ranges(env, scope)
+        for name in own.free:
+            if name in self.program.constants:
+                value = int(self.program.constants[name])
+                ranges[name] = Interval(value, value)
+            elif name in self.program.lets:
+                ranges[name] = interval(self.program.lets[name], self.program.ranges)
+        return to_cpp(own, lambda name: self.spell(name, scope), ranges, self.element)
+
+    def text(self, expr: Expr, env: Env, scope: Scope) -> str:
+        """Return the C++ text of an expression."""
+        return self.cpp(expr, env, scope).text
+
+    def build_text(self, expr: Expr, env: Env, scope: Scope) -> str:
+        """Return a build-time value as C++: by its names where they are a constant expression, else as a number."""
+        value = self.flat(expr, env).value
+        if value is None:
+            raise Refused(f"`{expr.text}` is not known when built")
+        own = self.resolved(expr, env, scope)
+        named = all(name in self.program.constants or name in self.program.lets for name in own.free)
+        return self.text(expr, env, scope) if named and not own.calls else str(int(value))
+
+    def spells(self, name: str, scope: Scope) -> bool:
+        """Whether a let is a C++ name at a place; declares it where it can be one."""
+        stage = self.program.let_stages.get(name, Stage.THREAD)
+        flat = self.program.lets[name]
+        if stage == Stage.BUILD:
+            return flat.value is not None
+        if name in self.spelled_lets:
+            return True
+        if (
+            stage > Stage.TILE
+            or "replica" in flat.free
+            or any(n in flat.free for n in self.program.registers)
+        ):
+            return False
+        level = "tile" if stage == Stage.TILE else "function"
+        # A let that reads a tensor is made ahead only where the read would happen anyway, and happen as early.
+        reads = flat.indexed
+        early = not self.waits_for_grid or all(
+            self.program.tensors[n].constant for n in reads if n in self.program.tensors
+        )
+        if reads and not (early and not reads & self.written_tensors and scope.certain == level):
+            return False
+        self.declare_let(name, level, scope)
+        return True
+
+    def declare_let(self, name: str, level: str, scope: Scope) -> None:
+        """Make a let a constant of the function or of the tile loop's body."""
+        outer = Scope(
+            scope.ranges,
+            scope.multiples,
+            (),
+            scope.spelled,
+            "tile" if level == "tile" else "function",
+            level == "tile",
+        )
+        value = self.cpp(self.program.spec.let[name], {}, outer)
+        spelled = self.spelled_lets[name] = self.kernel.spelled[name]
+        type_ = "bool" if value.is_bool else "int" if value.bits == 32 else "i64"
+        target = self.tile_lets if level == "tile" else self.prelude.lets
+        target[name] = Statement("constant", {"type": type_, "name": spelled, "value": value.text})
+
+    def spell(self, name: str, scope: Scope) -> str:
+        """Return the C++ of a name at a place."""
+        program = self.program
+        if name in ("iter", "trips") and scope.round is not None:
+            return scope.round.iteration() if name == "iter" else scope.round.number()
+        if name in scope.spelled:
+            self.uses_seq |= name == "tile.seq"
+            return scope.spelled[name]
+        if name in program.constants or (
+            name in program.lets and program.let_stages.get(name) == Stage.BUILD
+        ):
+            return self.kernel.constant(name)
+        if name in self.spelled_lets:
+            return self.spelled_lets[name]
+        if name in program.dims or name == "sms":
+            return self.parameter(self.kernel.dim(name))
+        if name in program.scalars:
+            spelled = self.parameter(self.kernel.scalar(name))
+            return f"i64({spelled})" if program.scalars[name].dtype == "u32" else spelled
+        if name in program.tensors:
+            return self.view(program.tensors[name])
+        if name in self.token_types:
+            return f"i64({self.token(name)})" if self.token_types[name] == "u32" else self.token(name)
+        if name in program.registers:
+            own = self.register(name)
+            return f"i64({own}[0])" if program.registers[name].dtype == "u32" else f"{own}[0]"
+        if name in ("thread", "warp", "lane"):
+            return f"{self.task_name()}.{name}"
+        if name.startswith(("block.", "grid.")):
+            what, axis = name.split(".")
+            return self.builtin(
+                name, "int", f"static_cast<int>({what}{'Idx' if what == 'block' else 'Dim'}.{axis})"
+            )
+        if name.startswith("cluster."):
+            return self.cluster_rank(name.split(".")[1])
+        if name == "replica":
+            return "replica"
+        raise Refused(f"`{name}` has no value here")
+
+    def element(self, name: str, args: Sequence[str]) -> str:
+        """Return the C++ of a tensor's element."""
+        tensor = self.program.tensors[name]
+        text = f"{self.view(tensor)}({', '.join(args)})"
+        return f"i64({text})" if tensor.dtype == "u32" else text
+
+    # ---- storage --------------------------------------------------------------------------------------------
+
+    def token(self, name: str) -> str:
+        """Return the variable of a token."""
+        key = f"token {name}"
+        if key not in self.spelled_lets:
+            self.spelled_lets[key] = self.names.free(name)
+            type_ = storage(self.token_types[name])
+            self.prelude.tokens[name] = Statement(
+                "variable", {"type": type_, "name": self.spelled_lets[key], "value": ""}
+            )
+        return self.spelled_lets[key]
+
+    def register(self, name: str) -> str:
+        """Return the variable of a set of private values."""
+        found = self.program.registers[name]
+        if found.per_thread is None:
+            raise Refused(
+                f"`{name}` is a fragment, and registers with `shape` or `rows_of` are not generated yet"
+            )
+        spelled = self.kernel.spelled[name]
+        type_ = f"Registers<{storage(found.dtype)}, {found.per_thread}>"
+        self.prelude.registers[name] = Statement("variable", {"type": type_, "name": spelled, "value": ""})
+        return spelled
+
+    def view(self, tensor: Tensor) -> str:
+        """Return the view of a tensor."""
+        spelled = self.kernel.spelled[tensor.name]
+        if tensor.name in self.prelude.views:
+            return spelled
+        outer = Scope(self.program.ranges, {}, (), {})
+        extents = [self.text(extent, {}, outer) for extent in self.kernel.shape(tensor)]
+        strides = []
+        for dim in range(tensor.rank):
+            if dim == tensor.order[-1]:
+                strides.append("1")
+            elif tensor.packed:
+                strides.append(self._packed_stride(tensor, dim, outer))
+            else:
+                strides.append(self.parameter(self.kernel.stride(tensor, dim)))
+        data = self.parameter(self.kernel.pointer(tensor))
+        major = "" if not tensor.rank or tensor.order[-1] == tensor.rank - 1 else f", {tensor.order[-1]}"
+        type_ = f"Tensor<{self.element_type(tensor)}, {tensor.rank}{major}>"
+        fields = {"type": type_, "name": spelled, "data": data, "extents": extents, "strides": strides}
+        self.prelude.views[tensor.name] = Statement("tensor", fields)
+        return spelled
+
+    def element_type(self, tensor: Tensor) -> str:
+        """Return the element type of a view: constant where no task writes the tensor."""
+        return (
+            storage(tensor.dtype) if tensor.name in self.kernel.written else f"const {storage(tensor.dtype)}"
+        )
+
+    def tensor_type(self, tensor: Tensor, readable: bool) -> str:
+        """Return the type of a view that a work gets."""
+        major = "" if not tensor.rank or tensor.order[-1] == tensor.rank - 1 else f", {tensor.order[-1]}"
+        element = storage(tensor.dtype)
+        return f"Tensor<{'const ' if readable else ''}{element}, {tensor.rank}{major}>"
+
+    def _packed_stride(self, tensor: Tensor, dim: int, scope: Scope) -> str:
+        faster = tensor.order[tensor.order.index(dim) + 1 :]
+        texts: list[str] = []
+        for other in faster:
+            value = self.cpp(self.kernel.shape(tensor)[other], {}, scope)
+            texts.append(value.operand if texts or len(faster) == 1 else value.widened().operand)
+        return " * ".join(texts)
+
+
+def integer(dtype: str) -> bool:
+    """Whether a register of the dtype is a name in expressions."""
+    return dtype in INTEGERS
+
+
+def launch_ranges(kernel: Kernel, task: Task) -> Mapping[str, Interval]:
+    """Return the ranges of names at the top of a task's function."""
+    program = kernel.program
+    found = dict(program.ranges)
+    last = max(0, task.threads - 1)
+    found.update(thread=Interval(0, last), warp=Interval(0, last // 32), lane=Interval(0, 31))
+    for name, registers in program.registers.items():
+        if registers.dtype in WIDTHS:
+            found[name] = WIDTHS[registers.dtype]
+    return found
+
+
+__all__ = ["Function", "NotUniform", "Prelude", "bits_of", "integer", "launch_ranges"]

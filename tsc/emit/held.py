@@ -1,0 +1,116 @@
+"""How many stages a task holds of each ring at each step, over all paths: which cursors it needs follows from that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tsc.program.tree import Block, Guard, Loop, Step, TileLoop
+
+Side = Literal["write", "read"]
+End = tuple[str, int, Side]  # ring, copy, side
+Counts = frozenset[int]
+State = dict[End, Counts]
+
+TAKES: dict[str, Side] = {"acquire": "write", "wait": "read"}
+GIVES: dict[str, Side] = {"commit": "write", "release": "read"}
+LOOKS: dict[str, Side] = {"try_acquire": "write", "try_wait": "read"}
+RING_VERBS = frozenset((*TAKES, *GIVES, *LOOKS, "skip"))
+
+
+@dataclass(slots=True)
+class Held:
+    """What the analysis found, for one task."""
+
+    before: dict[tuple[int, End], Counts] = field(default_factory=dict)  # by the step's index
+    looks: set[End] = field(default_factory=set)
+    looks_ahead: set[End] = field(default_factory=set)  # a look while a stage is held
+    keeps: dict[int, int] = field(default_factory=dict)
+    observes: set[End] = field(default_factory=set)
+    takes: set[End] = field(default_factory=set)
+    deepest: dict[End, int] = field(default_factory=dict)
+
+    def counts(self, step: Step, end: End) -> Counts:
+        """Return how many stages may be held before a step; none where the step is never reached."""
+        return self.before.get((step.index, end), frozenset((0,)))
+
+    def certain(self, end: End) -> bool:
+        """Whether every step that gives stages back knows how many they are."""
+        return all(
+            len({max(0, count - self.keeps.get(index, 0)) for count in counts}) <= 1
+            for (index, other), counts in self.before.items()
+            if other == end and index in self.keeps
+        )
+
+
+Ends = Callable[[Step], Iterable[tuple[str, int, int]]]
+"""Ring, copy and number of stages of what a ring step names, members of groups apart."""
+
+
+def analyse(tree: Block, ends: Ends, keep: Callable[[Step], int]) -> Held:
+    """Walk a task's tree until the counts no longer change."""
+    held = Held()
+    _Walk(held, ends, keep).block(tree, {})
+    return held
+
+
+class _Walk:
+    def __init__(self, held: Held, ends: Ends, keep: Callable[[Step], int]) -> None:
+        self.held, self.ends, self.keep = held, ends, keep
+
+    def block(self, block: Block, state: State) -> State:
+        for node in block:
+            match node:
+                case Step():
+                    state = self.step(node, state)
+                case Guard():
+                    state = _joined(self.block(node.then, state), self.block(node.otherwise, state))
+                case Loop():
+                    state = self.repeated(tuple(piece.body for piece in node.pieces), state)
+                case TileLoop():
+                    state = self.repeated((node.body,), state)
+        return state
+
+    def repeated(self, bodies: tuple[Block, ...], state: State) -> State:
+        # Pieces of a split loop follow one another, and each of them may have no round.
+        for body in bodies:
+            while True:
+                after = _joined(state, self.block(body, state))
+                if after == state:
+                    break
+                state = after
+        return state
+
+    def step(self, step: Step, state: State) -> State:
+        if step.verb not in RING_VERBS:
+            return state
+        state = dict(state)
+        for ring, copy, stages in self.ends(step):
+            side = TAKES.get(step.verb) or GIVES.get(step.verb) or LOOKS.get(step.verb) or "read"
+            end: End = (ring, copy, side)
+            counts = state.get(end, frozenset((0,)))
+            key = (step.index, end)
+            self.held.before[key] = self.held.before.get(key, frozenset()) | counts
+            if step.verb in TAKES:
+                self.held.takes.add(end)
+                if getattr(step.model, "observe", None):
+                    self.held.observes.add(end)
+                    continue
+                # More than all stages cannot be held: the task would wait for itself.
+                counts = frozenset(min(count + 1, max(1, stages)) for count in counts)
+                self.held.deepest[end] = max(self.held.deepest.get(end, 0), *counts)
+            elif step.verb in GIVES:
+                kept = self.held.keeps.setdefault(step.index, self.keep(step))
+                counts = frozenset(min(count, kept) for count in counts)
+            elif step.verb in LOOKS:
+                self.held.looks.add(end)
+                if max(counts) > 0:
+                    self.held.looks_ahead.add(end)
+            state[end] = counts
+        return state
+
+
+def _joined(a: State, b: State) -> State:
+    none = frozenset((0,))
+    return {end: a.get(end, none) | b.get(end, none) for end in {**a, **b}}

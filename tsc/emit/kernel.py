@@ -1,0 +1,296 @@
+"""What the tasks of a kernel share while they are lowered: names, constants, parameters, maps, needs and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import gcd
+
+from tsc.emit.names import Names, identifier, shout
+from tsc.emit.plan import Constant, Parameter, Refusal
+from tsc.expr import Expr, Interval, interval, multiple_of, parse
+from tsc.model import Reference
+from tsc.ops.lowering import MapKey
+from tsc.program.accesses import touches
+from tsc.program.model import Memory, Operand, Program, RingUse, Task, Tensor
+from tsc.program.resolve import cluster_tiles
+from tsc.program.storage import BITS
+from tsc.program.tree import Step
+from tsc.source.route import Route
+
+# Element types in C++; the others are called as in the spec.
+STORAGE = {"f32": "float", "i4": "i4", "u4": "u4"}
+VALUES = {"i32": "i32", "u32": "u32", "i64": "i64", "f32": "float", "bool": "bool", "i8": "i8", "u8": "u8"}
+INTEGERS = frozenset(("bool", "i8", "u8", "i32", "u32", "i64"))
+
+
+def storage(dtype: str) -> str:
+    """Return the C++ type of an element in memory."""
+    return STORAGE.get(dtype, dtype)
+
+
+def bits_of(dtype: str) -> int:
+    """Return the bits of an element."""
+    return BITS[dtype]
+
+
+class Kernel:
+    """Collects what the kernel's text needs; one for a run of the generator."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.names = Names()
+        spec = program.spec
+        declared: Iterable[str] = (
+            *spec.constants, *program.dims, *spec.params, *spec.workspace, *spec.let, *spec.resources, *spec.work, *spec.tasks,
+        )  # fmt: skip
+        self.spelled = {name: self.names.free(name) for name in dict.fromkeys(declared)}
+        self.refusals: list[Refusal] = []
+        self.asserts: dict[str, str] = {}
+        self.needs: dict[str, tuple[int, int]] = {}  # tensor -> bytes of its address, of its strides
+        self.maps: dict[MapKey, str] = {}
+        self.used_constants: set[str] = set()
+        self._parameters: dict[tuple[str, ...], Parameter] = {}
+        self.layout: dict[str, Constant] = {}
+        self.tile_fields: set[str] = set()
+        self.written = frozenset(
+            touch.operand.name
+            for task in program.tasks
+            for step in task.steps()
+            for touch in touches(step, program.meanings, program.works, task.name, task.replica)
+            if touch.writes and touch.operand is not None and touch.operand.kind == "tensor"
+        )
+        self.async_read = frozenset(
+            touch.operand.name
+            for task in program.tasks
+            for step in task.steps()
+            for touch in touches(step, program.meanings, program.works, task.name, task.replica)
+            if touch.mode == "read"
+            and touch.engine == "tma"
+            and touch.operand is not None
+            and touch.operand.kind == "tensor"
+        )
+
+    # ---- refusals -------------------------------------------------------------------------------------------
+
+    def refuse(self, route: Route, sentence: str, outside: bool = False) -> None:
+        """Note what cannot be lowered; once a place and sentence."""
+        refusal = Refusal(route, sentence, outside)
+        if refusal not in self.refusals:
+            self.refusals.append(refusal)
+
+    # ---- the program ----------------------------------------------------------------------------------------
+
+    def meaning(self, reference: Reference, task: Task, step: Step) -> Operand | None:
+        """Return what a reference means in a step of a task."""
+        return self.program.meanings.meaning(reference, task.name, task.replica, step.env, step.route)
+
+    def siblings(self, task: Task) -> tuple[Task, ...]:
+        """Return the replicas of a task, itself included, in order."""
+        return tuple(other for other in self.program.tasks if other.name == task.name)
+
+    def use(self, task: Task, ring: str, copy: int) -> RingUse | None:
+        """Return what a task does with a ring copy."""
+        return next(
+            (u for u in self.program.uses if (u.task, u.ring, u.copy) == (task.label, ring, copy)), None
+        )
+
+    def engines(self, ring: str, copy: int) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the engines by which all tasks together read and write a ring copy."""
+        uses = [use for use in self.program.uses if use.ring == ring and use.copy == copy]
+        reads: frozenset[str] = frozenset().union(*(use.engine_reads for use in uses))
+        return reads, frozenset().union(*(use.engine_writes for use in uses))
+
+    def shape(self, tensor: Tensor) -> tuple[Expr, ...]:
+        """Return a tensor's extents as the spec writes them."""
+        spec = self.program.spec
+        if tensor.workspace:
+            return spec.workspace[tensor.name].shape
+        return spec.params[tensor.name].shape or ()
+
+    @property
+    def cluster_size(self) -> int:
+        """CTAs of a cluster."""
+        return self.program.cluster_size
+
+    @property
+    def remote(self) -> bool:
+        """Whether CTAs touch each other's shared memory."""
+        return self.cluster_size > 1 and any(
+            pipeline.multicast for pipeline in self.program.pipelines.values()
+        )
+
+    def axis(self, name: str) -> tuple[int, int]:
+        """Return the CTAs along a cluster axis and the distance of their ranks."""
+        stride = 1
+        for axis, extent in self.rank_order():
+            if axis == name:
+                return extent, stride
+            stride *= extent
+        return 1, 1
+
+    def rank_order(self) -> tuple[tuple[str, int], ...]:
+        """Return the cluster axes, the one along which ranks run fastest first."""
+        if self.program.queue is None:
+            return tuple(sorted(self.program.cluster))
+        return self.program.cluster
+
+    # ---- names known when built -----------------------------------------------------------------------------
+
+    def constant(self, name: str) -> str:
+        """Return the C++ name of a constant or of a let of build-time names, which the file then declares."""
+        self.used_constants.add(name)
+        return self.spelled[name]
+
+    def constants(self) -> tuple[Constant, ...]:
+        """Return the declarations of what was used, in the order of the spec."""
+        spec, made = self.program.spec, []
+        for name in (*spec.constants, *spec.let):
+            if name not in self.used_constants:
+                continue
+            value = spec.constants[name] if name in spec.constants else self.program.lets[name].value
+            if value is None:
+                continue
+            comment = spec.let[name].text if name in spec.let else ""
+            made.append(constant_of(self.spelled[name], value, comment))
+        return tuple(made)
+
+    def place(self, key: str, value: int) -> str:
+        """Return the C++ name of a number of the shared-memory layout, which the file then declares."""
+        if key not in self.layout:
+            self.layout[key] = Constant("u32", self.names.free(shout(identifier(key))), str(value))
+        return self.layout[key].name
+
+    # ---- parameters -----------------------------------------------------------------------------------------
+
+    def parameter(self, *key: str, type_: str, wanted: str, argument: Mapping[str, object]) -> Parameter:
+        """Return the kernel's parameter for a key, made at its first use."""
+        if key not in self._parameters:
+            name = self.spelled.get(wanted) or self.names.free(wanted)
+            self._parameters[key] = Parameter(type_, name, argument)
+        return self._parameters[key]
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Return all parameters: maps, pointers and strides, sizes, scalars."""
+        order = {"tensor_map": 0, "pointer": 1, "stride": 1, "value": 2, "scalar": 3}
+        tensors, names = list(self.program.tensors), [*self.program.dims, "sms", *self.program.scalars]
+
+        def rank(item: tuple[tuple[str, ...], Parameter]) -> tuple[int, int, int]:
+            key, parameter = item
+            kind = str(parameter.argument["kind"])
+            if kind == "tensor_map":
+                return 0, int(key[1]), 0
+            if kind in ("pointer", "stride"):
+                return order[kind], tensors.index(key[1]), int(key[2]) + 1 if kind == "stride" else 0
+            return order[kind], names.index(key[1]) if key[1] in names else len(names), 0
+
+        return tuple(parameter for _, parameter in sorted(self._parameters.items(), key=rank))
+
+    def dim(self, name: str) -> Parameter:
+        """Return the parameter of a dim, or of `sms`."""
+        wide = not self.program.ranges[name].fits_32
+        type_ = "i64" if wide else "int"
+        argument = {"kind": "value", "expr": name, "type": "i64" if wide else "i32"}
+        return self.parameter("value", name, type_=type_, wanted=name, argument=argument)
+
+    def scalar(self, name: str) -> Parameter:
+        """Return the parameter of a scalar param."""
+        dtype = self.program.scalars[name].dtype
+        known = {"f32": "float", "i32": "int", "tf32": "float"}
+        kinds = {"i8": "i32", "u8": "i32", "tf32": "f32"}
+        type_ = known.get(dtype, "int" if dtype in ("i8", "u8") else dtype)
+        argument = {"kind": "scalar", "param": name, "type": kinds.get(dtype, dtype)}
+        return self.parameter("scalar", name, type_=type_, wanted=name, argument=argument)
+
+    def pointer(self, tensor: Tensor) -> Parameter:
+        """Return the parameter of a tensor's address."""
+        element = "u8" if bits_of(tensor.dtype) < 8 else storage(tensor.dtype)
+        type_ = f"{element}*" if tensor.name in self.written else f"const {element}*"
+        argument = {"kind": "pointer", "tensor": tensor.name}
+        return self.parameter(
+            "pointer", tensor.name, type_=type_, wanted=f"{tensor.name}_data", argument=argument
+        )
+
+    def stride(self, tensor: Tensor, dim: int) -> Parameter:
+        """Return the parameter of a tensor's stride along a dimension, in elements."""
+        argument = {"kind": "stride", "tensor": tensor.name, "dim": dim, "type": "i64"}
+        wanted = f"{tensor.name}_stride_{dim}"
+        return self.parameter("stride", tensor.name, str(dim), type_="i64", wanted=wanted, argument=argument)
+
+    def tensor_map(self, key: MapKey) -> Parameter:
+        """Return the parameter of a tensor map."""
+        if key not in self.maps:
+            same = sum(other.tensor == key.tensor for other in self.maps)
+            self.maps[key] = f"{key.tensor}_map" + (f"_{same + 1}" if same else "")
+        index = list(self.maps).index(key)
+        argument = {"kind": "tensor_map", "map": index}
+        return self.parameter("map", str(index), type_="TensorMap", wanted=self.maps[key], argument=argument)
+
+    # ---- what the loader must check -------------------------------------------------------------------------
+
+    def need(self, name: str, align: int, stride: int) -> None:
+        """Ask for an address and strides in multiples of so many bytes."""
+        old = self.needs.get(name, (1, 1))
+        self.needs[name] = (max(old[0], align), max(old[1], stride))
+        tensor = self.program.tensors[name]
+        if tensor.workspace and tensor.rank > 1:
+            self.need_rows(tensor, stride)
+
+    def need_rows(self, tensor: Tensor, stride: int) -> None:
+        """Assert that rows of a workspace, which has no gaps, begin at multiples of so many bytes."""
+        elements = max(1, stride * 8 // bits_of(tensor.dtype))
+        inner = tensor.shape[tensor.order[-1]]
+        if multiple_of(inner, self.multiples()) % elements:
+            text = f"({inner.text}) % {elements} == 0"
+            self.asserts.setdefault(text, f"the rows of `{tensor.name}` are multiples of {stride} bytes")
+
+    def multiples(self) -> dict[str, int]:
+        """Return what sizes are promised to be multiples of."""
+        return {name: dim.multiple_of for name, dim in self.program.dims.items()}
+
+    def assert_multiple(self, expr: Expr, factor: int, known: Mapping[str, int], what: str) -> bool:
+        """Find the fewest dims whose being multiples makes an expression one; they become assertions."""
+        if multiple_of(expr, known) % factor == 0:
+            return True
+        dims = [name for name in self.program.dims if name in expr.free]
+        assumed = {name: _lcm(self.program.dims[name].multiple_of, factor) for name in dims}
+        if multiple_of(expr, {**known, **assumed}) % factor:
+            return False
+        for name in dims:
+            fewer = {other: value for other, value in assumed.items() if other != name}
+            if multiple_of(expr, {**known, **fewer}) % factor == 0:
+                assumed = fewer
+        for name in assumed:
+            self.asserts.setdefault(
+                f"{name} % {factor} == 0", f"{what} needs `{name}` to be a multiple of {factor}"
+            )
+        return True
+
+    # ---- sizes ----------------------------------------------------------------------------------------------
+
+    def bounds(self, expr: Expr) -> Interval:
+        """Return the bounds of an expression that is known at launch."""
+        return interval(expr, self.program.ranges)
+
+    def unit_limit(self) -> Expr | None:
+        """Return the condition that clusters of tiles can be counted with 32 bits; nothing without a queue."""
+        queue = self.program.queue
+        if queue is None:
+            return None
+        units = cluster_tiles(queue, dict(self.program.cluster))
+        return parse(f"{units} <= {2**31 - 1}")
+
+    def over(self, memory: Memory, copy: int) -> int:
+        """Return the first byte of a copy of a shared-memory resource."""
+        return (memory.offset or 0) + copy * memory.copy_bytes
+
+
+def _lcm(a: int, b: int) -> int:
+    return a * b // gcd(a, b)
+
+
+def constant_of(name: str, value: int | bool, comment: str = "") -> Constant:
+    """Return the declaration of a number or bool."""
+    if isinstance(value, bool):
+        return Constant("bool", name, "true" if value else "false", comment)
+    small = -(2**31) < value < 2**31
+    return Constant("int" if small else "i64", name, str(value) + ("" if small else "LL"), comment)

@@ -1,0 +1,312 @@
+"""A task's ends of rings: which C++ variables they have, and what their steps print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tsc.emit.function import Function
+from tsc.emit.held import End, Held, Side, analyse
+from tsc.emit.plan import Compound, Item, Statement
+from tsc.emit.scope import Scope
+from tsc.expr import Expr
+from tsc.ops.lowering import Refused
+from tsc.program.expand import operand_of
+from tsc.program.model import Memory, Pipeline
+from tsc.program.rings import empty_arrivals, full_arrivals
+from tsc.program.tree import Step
+
+ASYNC_READERS = frozenset(("store", "wgmma", "tcgen05"))
+
+
+@dataclass(frozen=True, slots=True)
+class RingEnd:
+    """One side of one ring copy in one task, as C++ variables.
+
+    `take` is the cursor of the next stage to take, `give` that of the oldest one held; one serves both where no more
+    than one is ever held. `stage` is the C++ of the stage taken last. `held` counts where the number is not known.
+    """
+
+    ring: Memory
+    copy: int
+    side: Side
+    pipeline: Pipeline
+    label: str
+    take: str
+    give: str
+    stage: str
+    held: str
+    ready: str
+    first: str  # C++ of the first byte of the copy
+    barrier: str  # C++ of the barriers that this side waits on
+    signal: str  # C++ of the barriers that this side arrives on
+    everybody: bool  # whether all threads wait, or the leader alone
+
+    @property
+    def single(self) -> bool:
+        """Whether one cursor serves both."""
+        return self.take == self.give
+
+
+class Rings:
+    """All ring ends of a task, made as they are met."""
+
+    def __init__(self, function: Function) -> None:
+        self.function, self.kernel, self.task = function, function.kernel, function.task
+        self.program = function.program
+        self.held: Held = analyse(self.task.tree, self._ends_of, self._keep)
+        self.ends: dict[End, RingEnd] = {}
+
+    # ---- what a step names ----------------------------------------------------------------------------------
+
+    def members(self, step: Step) -> tuple[tuple[Memory, int], ...]:
+        """Return the rings of a ring step, those of a group apart; none for a queue."""
+        reference = operand_of(step)
+        if reference is None:
+            return ()
+        operand = self.kernel.meaning(reference, self.task, step)
+        if operand is None:
+            return ()
+        names = self.program.meanings.group_members(reference.name)
+        found = [
+            (self.program.memories[name], operand.copy) for name in names if name in self.program.memories
+        ]
+        return tuple((memory, copy) for memory, copy in found if memory.ring)
+
+    def _ends_of(self, step: Step) -> list[tuple[str, int, int]]:
+        return [(memory.name, copy, memory.stages or 1) for memory, copy in self.members(step)]
+
+    def _keep(self, step: Step) -> int:
+        keep = getattr(step.model, "keep", None)
+        return (
+            0 if keep is None else int(self.program.meanings.values.integer(keep, step.route, step.env) or 0)
+        )
+
+    def stages_text(self, memory: Memory) -> str:
+        """Return the C++ of a ring's number of stages."""
+        stages = getattr(self.program.spec.resources[memory.name], "stages", None)
+        return (
+            str(memory.stages)
+            if stages is None
+            else self.function.build_text(stages, {}, Scope({}, {}, (), {}))
+        )
+
+    def keep_text(self, step: Step) -> str:
+        """Return the C++ of how many stages stay held."""
+        keep = getattr(step.model, "keep", None)
+        return "0" if keep is None else self.function.build_text(keep, step.env, Scope({}, {}, (), {}))
+
+    # ---- variables ------------------------------------------------------------------------------------------
+
+    def end(self, memory: Memory, copy: int, side: Side) -> RingEnd:
+        """Return one side of a ring copy, with its variables declared."""
+        key: End = (memory.name, copy, side)
+        if key not in self.ends:
+            self.ends[key] = self._make(memory, copy, side, key)
+        return self.ends[key]
+
+    def own_copy(self, memory: Memory, copy: int) -> bool:
+        """Whether a copy is the one of this replica."""
+        return memory.per == self.task.name and self.task.replica == copy
+
+    def number(self, memory: Memory, copy: int, key: str, values: list[int]) -> str:
+        """Return the C++ of an offset that each copy has its own of, named after the layout."""
+        name = self.kernel.place(key, values[0])
+        if copy == 0 and not (self.own_copy(memory, copy) and self.function.symbolic and memory.copies > 1):
+            return name
+        apart = values[1] - values[0]
+        if any(value != values[0] + i * apart for i, value in enumerate(values)):
+            return str(values[copy])
+        step = self.kernel.place(f"{key}.copy", apart)
+        index = (
+            self.function.vary(list(range(self.task.replicas))) if self.own_copy(memory, copy) else str(copy)
+        )
+        return f"{name} + {index if index.isalnum() else f'({index})'} * {step}"
+
+    def prefix(self, memory: Memory, copy: int) -> str:
+        """Return how variables of a ring copy begin."""
+        if memory.copies == 1 or self.own_copy(memory, copy):
+            return memory.name
+        return f"{memory.name}_{copy}"
+
+    def address(self, memory: Memory, copy: int) -> str:
+        """Return the variable with the first byte of a copy."""
+        prefix = self.prefix(memory, copy)
+        values = [self.kernel.over(memory, i) for i in range(memory.copies)]
+        wanted = self.kernel.spelled[memory.name] if prefix == memory.name else ""
+        return self._base(
+            f"{memory.name}[{copy}]", wanted, prefix, lambda: self.number(memory, copy, memory.name, values)
+        )
+
+    def barriers(self, memory: Memory, copy: int, kind: str) -> str:
+        """Return the variable with the first full or empty barrier of a copy."""
+        group = self.program.groups.get(memory.group or "")
+        shared = group is not None and kind == ("empty" if group.kind == "merge" else "full")
+        name = group.name if shared and group is not None else memory.name
+        values = []
+        for i in range(memory.copies):
+            pipeline = self.program.pipelines[memory.name, i]
+            offset = pipeline.full_offset if kind == "full" else pipeline.empty_offset
+            if offset is None:
+                raise Refused(f"`{memory.name}` has no {kind} barrier")
+            values.append(offset)
+        prefix = (
+            f"{name}_{kind}" if memory.copies == 1 or self.own_copy(memory, copy) else f"{name}_{copy}_{kind}"
+        )
+        key = f"{name}.{kind}"
+        return self._base(f"{key}[{copy}]", "", prefix, lambda: self.number(memory, copy, key, values))
+
+    def _base(self, key: str, name: str, wanted: str, offset: Callable[[], str]) -> str:
+        function = self.function
+        if key not in function.spelled_lets:
+            function.uses_shared = True
+            name = function.spelled_lets[key] = name or function.names.free(wanted)
+            value = f"shared + {offset()}"
+            function.prelude.bases[key] = Statement("constant", {"type": "u32", "name": name, "value": value})
+        return function.spelled_lets[key]
+
+    def _make(self, memory: Memory, copy: int, side: Side, key: End) -> RingEnd:
+        pipeline = self.program.pipelines[memory.name, copy]
+        stages, prefix, held = pipeline.stages, self.prefix(memory, copy), self.held
+        cursor = f"Cursor<{self.stages_text(memory)}>"
+        observed = key in held.observes
+        if observed and held.deepest.get(key, 0) > 0:
+            raise Refused(
+                f"a task that waits for `{memory.name}` both with and without `observe` is not generated yet"
+            )
+        deep = held.deepest.get(key, 1) > 1 or not held.certain(key) or key in held.looks_ahead
+        if pipeline.store_ring and held.deepest.get(key, 1) > 1:
+            raise Refused(
+                f"several stages of the store ring `{memory.name}` held at once are not generated yet"
+            )
+        word = "write" if side == "write" else "read"
+        take = give = (
+            self._variable(f"{prefix}_{word}", cursor) if not (pipeline.store_ring and stages == 1) else ""
+        )
+        stage = "0" if stages == 1 else f"{take}.stage"
+        counter = ready = ""
+        if deep:
+            give = self._variable(f"{prefix}_{'commit' if side == 'write' else 'release'}", cursor)
+            if not held.certain(key):
+                counter = self._variable(f"{prefix}_{'acquired' if side == 'write' else 'held'}", "int", "0")
+        if (deep or observed or pipeline.store_ring) and stages > 1 and memory.buffers:
+            stage = self._variable(f"{prefix}_{word}_stage", "u32", "0")
+        if key in held.looks:
+            ready = self._variable(f"{prefix}_{word}_ready", "bool", "false")
+        first = self.address(memory, copy) if memory.buffers else ""
+        if pipeline.store_ring:
+            return RingEnd(
+                memory, copy, side, pipeline, prefix, take, give, stage, "", "", first, "", "", True
+            )
+        waits, signals = ("empty", "full") if side == "write" else ("full", "empty")
+        return RingEnd(
+            memory, copy, side, pipeline, prefix, take, give, stage, counter, ready, first,
+            self.barriers(memory, copy, waits), self.barriers(memory, copy, signals), self.everybody(memory, copy, side),
+        )  # fmt: skip
+
+    def _variable(self, wanted: str, type_: str, value: str = "") -> str:
+        name = self.function.names.free(wanted)
+        self.function.prelude.states[name] = Statement(
+            "variable", {"type": type_, "name": name, "value": value}
+        )
+        return name
+
+    # ---- arrivals -------------------------------------------------------------------------------------------
+
+    def arrivals(self, members: tuple[tuple[Memory, int], ...], side: Side) -> int:
+        """Return how often the task arrives a stage, for a ring or the rings of a group together."""
+        counts = []
+        for memory, copy in members:
+            use = self.kernel.use(self.task, memory.name, copy)
+            if use is not None:
+                counts.append(
+                    full_arrivals(self.task, use) if side == "write" else empty_arrivals(self.task, use)
+                )
+        return max(counts, default=1)
+
+    def everybody(self, memory: Memory, copy: int, side: Side) -> bool:
+        """Whether all threads wait at this end: where only the leader arrives, the others could be lapped."""
+        if self.task.single:
+            return True
+        if (memory.name, copy, side) in self.held.observes:
+            return True
+        return self.arrivals(((memory, copy),), side) > 1 or self.task.warps == 1
+
+    # ---- addresses ------------------------------------------------------------------------------------------
+
+    def stage_address(self, end: RingEnd, offset: int) -> str:
+        """Return the C++ of a byte of the stage taken last."""
+        text = end.first
+        if end.stage != "0":
+            text += f" + {end.stage} * {self.kernel.place(f'{end.ring.name}.stage', end.ring.stage_bytes)}"
+        return text if offset == 0 else f"{text} + {offset}"
+
+    @staticmethod
+    def at(barriers: str, stage: str) -> str:
+        """Return the C++ of the barrier of a stage."""
+        return barriers if stage == "0" else f"{barriers} + 8 * {stage}"
+
+    def cursor_stage(self, end: RingEnd, cursor: str) -> str:
+        """Return the C++ of a cursor's stage."""
+        return "0" if end.pipeline.stages == 1 else f"{cursor}.stage"
+
+    # ---- steps that take ------------------------------------------------------------------------------------
+
+    def take(self, step: Step, end: RingEnd, blocks: bool) -> list[Item]:
+        """Take the next stage; without `blocks` its barrier is not looked at."""
+        items: list[Item] = []
+        if blocks:
+            flip = " ^ 1" if end.side == "write" else ""
+            fields = {
+                "barrier": self.at(end.barrier, self.cursor_stage(end, end.take)), "parity": f"{end.take}.phase{flip}",
+                "ready": end.ready,
+            }  # fmt: skip
+            items.append(self.guarded(Statement("wait", fields), end.everybody))
+            if end.ready:
+                items.append(Statement("assign", {"name": end.ready, "value": "false"}))
+        observed = (end.ring.name, end.copy, end.side) in self.held.observes
+        if not end.single or observed:
+            if end.stage not in ("0", f"{end.take}.stage"):
+                items.append(Statement("assign", {"name": end.stage, "value": f"{end.take}.stage"}))
+            items.append(Statement("advance", {"cursor": end.take}))
+        if end.held:
+            items.append(Statement("count", {"name": end.held}))
+        return items
+
+    def look(self, end: RingEnd) -> list[Item]:
+        """Look at the next stage's barrier."""
+        flip = " ^ 1" if end.side == "write" else ""
+        barrier = self.at(end.barrier, self.cursor_stage(end, end.take))
+        look = Statement(
+            "look", {"ready": end.ready, "barrier": barrier, "parity": f"{end.take}.phase{flip}"}
+        )
+        return [self.guarded(look, end.everybody)]
+
+    def guarded(self, item: Item, everybody: bool) -> Item:
+        """Leave a statement to the leader where not all threads run it."""
+        leader = "" if everybody else self.function.leader()
+        return Compound("if", {"condition": leader}, (item,)) if leader else item
+
+    # ---- steps that give ------------------------------------------------------------------------------------
+
+    def give(self, step: Step, ends: list[RingEnd], arrive: list[Item]) -> list[Item]:
+        """Give back or hand over stages until `keep` are left; `arrive` is what one of them takes."""
+        first = ends[0]
+        keep = self.held.keeps.get(step.index, 0)
+        counts = self.held.counts(step, (first.ring.name, first.copy, first.side))
+        once = [*arrive, *(Statement("advance", {"cursor": end.give}) for end in ends)]
+        if first.held:
+            body = [*once, *(Statement("uncount", {"name": end.held}) for end in ends if end.held)]
+            most = max((count - keep for count in counts), default=0)
+            if most <= 0:
+                return []
+            condition = f"{first.held} > {self.keep_text(step)}"
+            return [Compound("while" if most > 1 else "if", {"condition": condition}, tuple(body))]
+        times = max(0, max(counts, default=0) - keep)
+        return [item for _ in range(times) for item in once]
+
+    def skip(self, end: RingEnd, count: Expr, text: str, static: int | None) -> list[Item]:
+        """Pass over stages."""
+        argument = f"<{static}>()" if static is not None else f"({text})"
+        cursors = [end.take] if end.single else [end.take, end.give]
+        return [Statement("skip", {"cursor": cursor, "argument": argument}) for cursor in cursors]

@@ -1,0 +1,258 @@
+"""A task's schedule as statements: blocks, loops and guards around the steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tsc.emit.brackets import find_brackets
+from tsc.emit.comments import step_text
+from tsc.emit.function import Function, launch_ranges
+from tsc.emit.hazards import find_hazards
+from tsc.emit.kernel import Kernel
+from tsc.emit.loops import Loops
+from tsc.emit.operations import lower_operation
+from tsc.emit.plan import Comment, Compound, Item, Statement
+from tsc.emit.rings import Rings
+from tsc.emit.scope import Scope
+from tsc.emit.steps import Steps
+from tsc.emit.works import Works
+from tsc.expr import Expr, build
+from tsc.expr.tree import Compare, Ref, Unary
+from tsc.ops.lowering import Refused
+from tsc.ops.registry import BY_VERB
+from tsc.program.model import Task
+from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop
+from tsc.source.document import Document
+from tsc.spec.resources import Queue
+from tsc.spec.schedule import Do
+
+QUEUE_VERBS = frozenset(
+    (
+        "try_acquire",
+        "acquire",
+        "fetch_work_tile",
+        "commit",
+        "try_wait",
+        "wait",
+        "get_and_advance_work_tile",
+        "release",
+    )
+)
+
+
+class Schedule:
+    """Lowers one task instance."""
+
+    def __init__(
+        self, kernel: Kernel, works: Works, task: Task, symbolic: bool, document: Document | None
+    ) -> None:
+        self.kernel, self.works, self.task, self.document = kernel, works, task, document
+        self.program = kernel.program
+        self.function = Function(kernel, task, symbolic)
+        self.rings = Rings(self.function)
+        self.brackets = find_brackets(kernel, task, self.rings)
+        self.hazards = find_hazards(kernel, task)
+        self.steps = Steps(self.function, self.rings, self.brackets)
+        self.loops = Loops(self.function, self.block)
+        self.skipped = ""
+
+    def lower(self) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+        """Return the declarations and the schedule."""
+        scope = Scope(launch_ranges(self.kernel, self.task), {}, self.promises(), {})
+        body = self.block(self.task.tree, scope)
+        if self._stores_at_end():
+            wait: Item = Statement("store_read", {"pending": 0})
+            leader = self.function.leader()
+            body.append(Comment("Shared memory outlives the stores that read it."))
+            body.append(Compound("if", {"condition": leader}, (wait,)) if leader else wait)
+        return (*self._head(), *self.function.prelude.items()), tuple(body)
+
+    def promises(self) -> tuple[Expr, ...]:
+        """Return the assertions of the spec, which the loader or the build holds true."""
+        return tuple(self.program.values.flat(expr) for expr in self.program.spec.assert_)
+
+    def _head(self) -> list[Item]:
+        function, siblings = self.function, self.kernel.siblings(self.task)
+        items: list[Item] = []
+        if function.uses_task:
+            barrier = function.vary([task.barrier_id or 0 for task in siblings])
+            first = function.vary([task.first_warp or 0 for task in siblings])
+            items.append(
+                Statement("task", {"threads": self.task.threads, "barrier": barrier, "first": first})
+            )
+        if function.uses_leader:
+            items.append(Statement("leader"))
+        return items
+
+    def _stores_at_end(self) -> bool:
+        return any(
+            step.verb == "acquire" and pipeline is not None and pipeline.store_ring
+            for step in self.task.steps()
+            for memory, copy in self.rings.members(step)
+            for pipeline in (self.program.pipelines.get((memory.name, copy)),)
+        )
+
+    # ---- blocks ---------------------------------------------------------------------------------------------
+
+    def block(self, block: Block, scope: Scope) -> list[Item]:
+        """Lower a block."""
+        items: list[Item] = []
+        for node in block:
+            try:
+                items.extend(self.node(node, scope))
+            except Refused as refused:
+                self.kernel.refuse(node.route, refused.sentence)
+        return items
+
+    def node(self, node: Node, scope: Scope) -> list[Item]:
+        """Lower one node."""
+        match node:
+            case Step():
+                return self.step(node, scope)
+            case Loop():
+                return self.loops.lower(node, scope)
+            case Guard():
+                return self.guard(node, scope)
+            case TileLoop():
+                return self.tiles(node, scope)
+
+    # ---- steps ----------------------------------------------------------------------------------------------
+
+    def step(self, step: Step, scope: Scope) -> list[Item]:
+        """Lower a step, with the syncs and fences that it needs before it."""
+        if self._of_queue(step):
+            return []
+        items: list[Item] = []
+        if step.index in self.hazards.fences:
+            items.append(Statement("fence_async"))
+        if step.index in self.hazards.syncs:
+            items.append(self.steps.sync())
+        if isinstance(step.model, Do):
+            items += self.works.call(self.function, self.rings, step, scope)
+        elif step.verb in BY_VERB:
+            items += lower_operation(
+                self.function, self.rings, self.brackets, step, scope, BY_VERB[step.verb]
+            )
+        else:
+            items += self.steps.lower(step, scope)
+        return [Comment(step_text(step, self.document)), *items]
+
+    def _of_queue(self, step: Step) -> bool:
+        """Whether the step belongs to the queue's protocol, which a fixed assignment of tiles does not need."""
+        queue = self.program.queue
+        if queue is None or step.verb not in QUEUE_VERBS or isinstance(step.model, str):
+            return False
+        reference = getattr(step.model, step.verb, None)
+        if getattr(reference, "name", None) != queue.name:
+            return False
+        if getattr(step.model, "stride", None) is not None:
+            raise Refused(f"`stride` of `{queue.name}` is not generated yet")
+        return True
+
+    # ---- guards ---------------------------------------------------------------------------------------------
+
+    def guard(self, node: Guard, scope: Scope) -> list[Item]:
+        """Lower a conditional block."""
+        match node.kind:
+            case "when":
+                return self.when(node, scope)
+            case "skippable":
+                condition = f"!{self.skipped}"
+            case _:
+                condition = self.loops.round_condition(node, scope)
+        return [Compound("if", {"condition": condition}, tuple(self.block(node.then, scope.inside())))]
+
+    def when(self, node: Guard, scope: Scope) -> list[Item]:
+        """Lower `when`, `when_true` and `when_false`; a condition known when built leaves one side."""
+        condition, function = node.condition, self.function
+        if condition is None:
+            raise Refused("a condition that is not there")
+        flat = function.flat(condition, node.env)
+        opposite = build(Unary("not", flat.tree))
+        inside = scope.inside()
+        known = flat.value
+        symbolic = function.symbolic and "replica" in function.resolved(condition, node.env, scope).free
+        if known is not None and not symbolic:
+            return self.block(node.then if known else node.otherwise, scope)
+        then = self.block(node.then, inside if known is not None else inside.knowing(flat))
+        otherwise = self.block(node.otherwise, inside if known is not None else inside.knowing(opposite))
+        text = function.text(condition, node.env, scope)
+        word = "if constexpr" if known is not None else "if"
+        if not node.then:
+            own = function.resolved(condition, node.env, scope)
+            text = function.text(build(Unary("not", own.tree)), node.env, scope)
+            return [Compound("if", {"condition": text, "word": word}, tuple(otherwise))]
+        return [Compound("if", {"condition": text, "word": word}, tuple(then), tuple(otherwise))]
+
+    # ---- tiles ----------------------------------------------------------------------------------------------
+
+    def tiles(self, node: TileLoop, scope: Scope) -> list[Item]:
+        """Lower the loop over tiles: one for each CTA, or every so many clusters the next."""
+        queue = self.program.queue
+        if queue is None or queue.name != node.queue:
+            raise Refused(f"`{node.queue}` is no queue")
+        if queue.policy not in ("grid", "static"):
+            raise Refused(f"`policy: {queue.policy}` is not generated yet")
+        if queue.order.kind != "linear" or queue.order.reverse:
+            raise Refused(
+                f"`order: {{kind: {queue.order.kind}}}` is not generated yet"
+                if queue.order.kind != "linear"
+                else "`reverse` of an order is not generated yet"
+            )
+        if queue.skip_if is not None:
+            raise Refused(f"`skip_if` of the queue `{queue.name}` is not generated yet")
+        function = self.function
+        outer_lets, function.tile_lets = function.tile_lets, {}
+        spelled: dict[str, str] = {f"tile.{axis}": f"tile.{axis}" for axis, _ in queue.axes}
+        spelled["tile.seq"] = "tile.seq"
+        inner = replace(scope.naming({}, spelled), certain="tile", tile=True).knowing(
+            *self._tile_facts(scope)
+        )
+        body: list[Item] = []
+        if node.skip_if is not None:
+            text = function.text(node.skip_if, node.env, inner)
+            self.skipped = function.names.free("skipped")
+            body.append(Statement("constant", {"type": "bool", "name": self.skipped, "value": text}))
+        body += self.block(node.body, inner)
+        lets, function.tile_lets = list(function.tile_lets.values()), outer_lets
+        for name in list(function.spelled_lets):
+            if name in self.program.lets and name not in function.prelude.lets:
+                del function.spelled_lets[name]
+        return self._tile_loop(queue.policy, scope, [*lets, *body])
+
+    def _tile_facts(self, scope: Scope) -> list[Expr]:
+        """Return that coordinates stay below their extents, where no cluster stands past a ragged end."""
+        queue, clusters = self.program.queue, dict(self.program.cluster)
+        if queue is None:
+            return []
+        return [
+            build(Compare(("<",), (Ref(f"tile.{axis}"), extent.tree)))
+            for axis, extent in queue.axes if clusters.get(axis, 1) == 1
+        ]  # fmt: skip
+
+    def _tile_loop(self, policy: str, scope: Scope, body: list[Item]) -> list[Item]:
+        queue, function = self.program.queue, self.function
+        if queue is None:
+            return body
+        clusters = dict(self.program.cluster)
+        units: list[str] = []
+        model = self.program.spec.resources[queue.name]
+        axes = list(model.axes.items()) if isinstance(model, Queue) else []
+        # With a tile a CTA nobody counts along the slowest axis.
+        for axis, extent in axes[1:] if policy == "grid" else axes:
+            value, size = function.cpp(extent, {}, scope), clusters.get(axis, 1)
+            units.append(f"cdiv({value.text}, {size})" if size > 1 else value.operand)
+        self.kernel.tile_fields |= {axis for axis, _ in queue.axes}
+        fields: dict[str, object] = {
+            "inner": units if policy == "grid" else units[1:], "cluster": self.kernel.cluster_size, "seq": function.names.free("seq") if self.uses_seq else "",
+            "all": " * ".join(f"static_cast<u32>({unit})" for unit in units), "unit": function.names.free("unit"),
+            "units": function.names.free("units"),
+        }  # fmt: skip
+        if policy == "grid":
+            return [Statement("one_tile", fields), *body]
+        return [Compound("tile_loop", fields, tuple(body))]
+
+    @property
+    def uses_seq(self) -> bool:
+        """Whether the task asks how many tiles its CTA has had."""
+        return self.function.uses_seq

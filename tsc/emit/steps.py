@@ -1,0 +1,315 @@
+"""The steps of rings, orders and launches as statements."""
+
+from __future__ import annotations
+
+from tsc.emit.brackets import Brackets
+from tsc.emit.function import Function
+from tsc.emit.operations import peers_mask
+from tsc.emit.plan import Compound, Item, Statement
+from tsc.emit.rings import ASYNC_READERS, RingEnd, Rings
+from tsc.emit.scope import Scope
+from tsc.ops.base import Engine
+from tsc.ops.lowering import Refused
+from tsc.program.accesses import touches
+from tsc.program.expand import operand_of
+from tsc.program.model import Order, Task
+from tsc.program.tree import Block, Guard, Loop, Step, TileLoop
+from tsc.spec.schedule import Skip
+
+
+class Steps:
+    """Lowers everything but operations and works, for one task."""
+
+    def __init__(self, function: Function, rings: Rings, brackets: Brackets) -> None:
+        self.function, self.rings, self.brackets = function, rings, brackets
+        self.kernel, self.task, self.program = function.kernel, function.task, function.program
+
+    def lower(self, step: Step, scope: Scope) -> list[Item]:
+        """Return the statements of a step; refuses verbs that are not generated yet."""
+        match step.verb:
+            case "pdl_wait":
+                return [Statement("pdl_wait")]
+            case "pdl_launch":
+                return [Statement("pdl_launch")]
+            case "task_sync":
+                return [] if self.task.single else [self.sync()]
+            case "take" | "pass":
+                return self.turn(step)
+            case "sync" | "arrive":
+                return self.barrier(step)
+            case _:
+                return self.ring(step, scope)
+
+    def sync(self) -> Item:
+        """Return a barrier of the task's threads."""
+        return Statement("sync", {"task": self.function.task_name()})
+
+    # ---- rings ----------------------------------------------------------------------------------------------
+
+    def ring(self, step: Step, scope: Scope) -> list[Item]:
+        """Lower a step of a ring, or of the rings of a group."""
+        reference = operand_of(step)
+        members = self.rings.members(step)
+        if reference is None or not members:
+            raise Refused(f"`{step.verb}` of `{reference}` is not generated yet")
+        group = self.program.groups.get(reference.name)
+        side = "write" if step.verb in ("acquire", "commit", "try_acquire") else "read"
+        ends = [self.rings.end(memory, copy, side) for memory, copy in members]  # type: ignore[arg-type]
+        if any(memory.lanes != (1, 1) for memory, _ in members):
+            raise Refused(f"`interleave` of `{reference.name}` is not generated yet")
+        if any(memory.kind == "tmem" for memory, _ in members):
+            raise Refused(f"`{reference.name}` is a ring of tensor memory, which is not generated yet")
+        shared = group is not None and step.verb == ("release" if group.kind == "merge" else "commit")
+        if group is not None and not shared and step.verb not in ("acquire", "wait"):
+            raise Refused(f"`{step.verb}` of the {group.kind} `{group.name}` is not generated yet")
+        match step.verb:
+            case "acquire" | "wait":
+                blocks = getattr(step.model, "by", None) is None
+                return [item for end in ends for item in self.take(step, end, blocks)]
+            case "commit" if ends[0].pipeline.store_ring:
+                return self.store_commit(ends[0])
+            case "commit":
+                return self.rings.give(step, ends, self.arrive_full(step, ends))
+            case "release":
+                return self.rings.give(step, ends, self.arrive_empty(ends))
+            case "try_acquire" | "try_wait":
+                return [item for end in ends for item in self.rings.look(end)]
+            case "skip" if isinstance(step.model, Skip):
+                count = step.model.count
+                value = self.function.flat(count, step.env).value
+                text = self.function.text(count, step.env, scope)
+                return [
+                    item for end in ends
+                    for item in self.rings.skip(end, count, text, None if value is None else int(value))
+                ]  # fmt: skip
+        raise Refused(f"`{step.verb}` is not generated yet")
+
+    def take(self, step: Step, end: RingEnd, blocks: bool) -> list[Item]:
+        """Take the next stage of a ring."""
+        if not end.pipeline.store_ring:
+            return self.rings.take(step, end, blocks)
+        pending = (end.pipeline.stages - 1) * self.stores(end)
+        wait: Item = Statement("store_read", {"pending": pending})
+        leader = self.function.leader()
+        items: list[Item] = (
+            [Compound("if", {"condition": leader}, (wait,)), self.sync()] if leader else [wait]
+        )
+        if end.pipeline.stages > 1:
+            items += [
+                Statement("assign", {"name": end.stage, "value": f"{end.take}.stage"}),
+                Statement("advance", {"cursor": end.take}),
+            ]
+        return items
+
+    def stores(self, end: RingEnd) -> int:
+        """Return the fewest stores of a stage between two acquires of a store ring, over all paths."""
+        return _fewest_stores(self.task.tree, self, end)
+
+    def store_commit(self, end: RingEnd) -> list[Item]:
+        """Make a stage of a store ring ready for the engine."""
+        items: list[Item] = []
+        reads, writes = self.kernel.engines(end.ring.name, end.copy)
+        if Engine.CP_ASYNC.value in writes:
+            items.append(Statement("cp_async_wait"))
+        items.append(Statement("fence_async"))
+        return items if self.task.single else [*items, self.sync()]
+
+    # ---- arrivals -------------------------------------------------------------------------------------------
+
+    def arrive_full(self, step: Step, ends: list[RingEnd]) -> list[Item]:
+        """Return what hands one stage over, by the engines that filled it."""
+        first = ends[0]
+        barrier = self.rings.at(first.signal, self.rings.cursor_stage(first, first.give))
+        uses = [self.kernel.use(self.task, end.ring.name, end.copy) for end in ends]
+        writes = frozenset[str]().union(*(use.engine_writes for use in uses if use is not None))
+        read_later = frozenset[str]().union(
+            *(self.kernel.engines(end.ring.name, end.copy)[0] for end in ends)
+        )
+        arrive = Statement("arrive", {"barrier": barrier})
+        if writes & {Engine.WGMMA.value, Engine.TCGEN05.value}:
+            raise Refused("a ring that a tensor core fills is not generated yet")
+        threads, copies = Engine.THREAD.value in writes, Engine.CP_ASYNC.value in writes
+        if Engine.TMA.value in writes and not threads and not copies:
+            if step.index in self.brackets.silent:
+                return []
+            return [self.rings.guarded(arrive, everybody=False)]
+        if copies and not threads:
+            return [Statement("arrive_cp_async", {"barrier": barrier})]
+        items: list[Item] = [Statement("cp_async_wait")] if copies else []
+        if threads and (copies or read_later & ASYNC_READERS):
+            items += [Statement("fence_async")] if read_later & ASYNC_READERS else []
+        items += self.global_fence()
+        if copies:
+            return [*items, arrive]
+        return [*items, *self.by_warp(arrive)]
+
+    def global_fence(self) -> list[Item]:
+        """Return the fence of a task that wrote to a tensor which asynchronous loads of this kernel read."""
+        program, task = self.program, self.task
+        written = {
+            touch.operand.name
+            for step in task.steps()
+            for touch in touches(step, program.meanings, program.works, task.name, task.replica)
+            if touch.writes and touch.engine is Engine.THREAD and touch.operand is not None
+        }
+        return [Statement("fence_async_global")] if written & self.kernel.async_read else []
+
+    def by_warp(self, arrive: Item) -> list[Item]:
+        """Let each warp of the task arrive once, when all its lanes have come."""
+        if self.task.single:
+            return [arrive]
+        lane = f"{self.function.task_name()}.lane == 0"
+        return [Statement("warp_sync"), Compound("if", {"condition": lane}, (arrive,))]
+
+    def arrive_empty(self, ends: list[RingEnd]) -> list[Item]:
+        """Return what gives one stage back, to every CTA whose loads reach it."""
+        first = ends[0]
+        stage = self.rings.cursor_stage(first, first.give)
+        barrier = self.rings.at(first.signal, stage)
+        uses = [self.kernel.use(self.task, end.ring.name, end.copy) for end in ends]
+        items: list[Item] = []
+        refilled = frozenset[str]().union(*(self.kernel.engines(end.ring.name, end.copy)[1] for end in ends))
+        wrote = any(
+            use is not None and not use.produces and Engine.THREAD.value in use.engine_writes for use in uses
+        )
+        if wrote and Engine.TMA.value in refilled:
+            items.append(Statement("fence_async"))
+        axes = tuple(dict.fromkeys(axis for end in ends for axis in end.pipeline.multicast))
+        alone = self.task.single or self.rings.arrivals(
+            tuple((e.ring, e.copy) for e in ends), "read"
+        ) == 1 < (self.task.warps or 1)
+        if not axes or self.kernel.cluster_size == 1:
+            arrive = Statement("arrive", {"barrier": barrier})
+            if alone:
+                return [*items, self.rings.guarded(arrive, everybody=self.task.single)]
+            return [*items, *self.by_warp(arrive)]
+        mask = self.function.builtin(f"{first.label}_peers", "u32", peers_mask(self.function, axes))
+        if alone:
+            rank = self.function.names.free("rank")
+            fields = {"rank": rank, "ranks": self.kernel.cluster_size, "mask": mask, "barrier": barrier}
+            return [*items, self.rings.guarded(Statement("arrive_peers", fields), everybody=self.task.single)]
+        # Lane i answers for rank i.
+        lane = f"{self.function.task_name()}.lane"
+        base = first.signal
+        address = f"cluster_address({base}, {mask} >> {lane} & 1 ? {lane} : 0)"
+        key = f"{first.label}_peer"
+        if key not in self.function.prelude.states:
+            name = self.function.spelled_lets[key] = self.function.names.free(f"{base}_peer")
+            self.function.prelude.states[key] = Statement(
+                "constant", {"type": "u32", "name": name, "value": address}
+            )
+        remote = self.rings.at(self.function.spelled_lets[key], stage)
+        arrive = Statement("arrive_remote", {"barrier": remote})
+        return [
+            *items,
+            Statement("warp_sync"),
+            Compound("if", {"condition": f"{mask} >> {lane} & 1"}, (arrive,)),
+        ]
+
+    # ---- orders ---------------------------------------------------------------------------------------------
+
+    def _order(self, step: Step) -> Order:
+        reference = operand_of(step)
+        operand = None if reference is None else self.kernel.meaning(reference, self.task, step)
+        order = None if operand is None else self.program.orders.get((operand.name, operand.copy))
+        if order is None:
+            raise Refused(f"`{step.verb}` of `{reference}` is not generated yet")
+        return order
+
+    def turn(self, step: Step) -> list[Item]:
+        """Wait at the own barrier of a turn, or arrive at that of the next participant."""
+        order = self._order(step)
+        places = [self._place(task, order) for task in self.kernel.siblings(self.task)]
+        own = places[self.task.replica or 0]
+        if own is None or order.offset is None:
+            raise Refused(f"`{order.name}` has no place for `{self.task.label}`")
+        known = [own if place is None else place for place in places]
+        base = self.kernel.place(f"{order.name}" + (f".{order.copy}" if order.copy else ""), order.offset)
+        self.function.uses_shared = True
+        count = len(order.participants)
+        if step.verb == "take":
+            key = f"{order.name}_phase"
+            if key not in self.function.spelled_lets:
+                name = self.function.spelled_lets[key] = self.function.names.free(key)
+                # The first participant finds the phase before the initial one complete, so that it begins.
+                first = self.function.vary([int(place == 0) for place in known])
+                self.function.prelude.states[key] = Statement(
+                    "variable", {"type": "u32", "name": name, "value": first}
+                )
+            phase = self.function.spelled_lets[key]
+            barrier = self._turn_barrier(base, self.function.vary(known))
+            return [
+                Statement("wait", {"barrier": barrier, "parity": phase, "ready": ""}),
+                Statement("flip", {"name": phase}),
+            ]
+        following = self.function.vary([(place + 1) % count for place in known])
+        return self.by_warp(Statement("arrive", {"barrier": self._turn_barrier(base, following)}))
+
+    @staticmethod
+    def _turn_barrier(base: str, place: str) -> str:
+        if place == "0":
+            return f"shared + {base}"
+        return f"shared + {base} + 8 * {place if place.isalnum() else f'({place})'}"
+
+    @staticmethod
+    def _place(task: Task, order: Order) -> int | None:
+        return order.participants.index(task.label) if task.label in order.participants else None
+
+    def barrier(self, step: Step) -> list[Item]:
+        """Meet at a named barrier, or count there."""
+        order = self._order(step)
+        if order.barrier_id is None or self.task.single:
+            raise Refused(f"`{step.verb}` of `{order.name}` is not generated here yet")
+        macro = "named_sync" if step.verb == "sync" else "named_arrive"
+        return [Statement(macro, {"id": order.barrier_id, "threads": order.threads})]
+
+
+def _fewest_stores(tree: Block, steps: Steps, end: RingEnd) -> int:
+    """Count stores from a ring between an acquire and the next, the fewest of any path; loops may have no round."""
+    fewest: list[int] = []
+
+    def walk(block: Block, count: int | None) -> int | None:
+        for node in block:
+            match node:
+                case Step():
+                    count = after(node, count)
+                case Guard():
+                    sides = [walk(node.then, count), walk(node.otherwise, count)]
+                    known = [side for side in sides if side is not None]
+                    count = min(known) if known else None
+                case Loop():
+                    for piece in node.pieces:
+                        count = repeated(piece.body, count)
+                case TileLoop():
+                    count = repeated(node.body, count)
+        return count
+
+    def repeated(body: Block, count: int | None) -> int | None:
+        once = walk(body, count)
+        # A second round sees what the first left behind.
+        walk(body, once)
+        known = [value for value in (count, once) if value is not None]
+        return min(known) if known else None
+
+    def after(step: Step, count: int | None) -> int | None:
+        if step.verb == "acquire" and any(
+            (memory.name, copy) == (end.ring.name, end.copy) for memory, copy in steps.rings.members(step)
+        ):
+            if count is not None:
+                fewest.append(count)
+            return 0
+        if count is None:
+            return None
+        task, program = steps.task, steps.program
+        for touch in touches(step, program.meanings, program.works, task.name, task.replica):
+            operand = touch.operand
+            if (
+                touch.engine is Engine.STORE
+                and operand is not None
+                and (operand.name, operand.copy) == (end.ring.name, end.copy)
+            ):
+                return count + 1
+        return count
+
+    walk(tree, None)
+    return min(fewest, default=0)

@@ -1,0 +1,205 @@
+"""What an operation's `bind` may ask about the step it stands in; the generator answers.
+
+`bind` returns the fields of the operation's template. What it cannot lower it refuses, and the refusal becomes a
+diagnostic at the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NoReturn, Protocol
+
+from tsc.expr import Expr, Interval
+from tsc.model import Reference
+from tsc.ops.base import Cache
+
+
+class Refused(Exception):
+    """The generator cannot lower this; the message is the sentence of the diagnostic."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+@dataclass(frozen=True, slots=True)
+class TensorOperand:
+    """A tensor in global memory; `view` is the C++ name of its view, empty where only its map is used."""
+
+    name: str
+    dtype: str
+    bits: int
+    shape: tuple[Expr, ...]
+    order: tuple[int, ...]
+    packed: bool
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def major(self) -> int:
+        """The contiguous dimension."""
+        return self.order[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class BufferOperand:
+    """A buffer in shared memory at its current stage: `address` and `view` are C++ expressions.
+
+    `shape` is as the buffer lies in memory; `transposed` exchanges the last two dimensions of the operand.
+    """
+
+    text: str
+    dtype: str
+    bits: int
+    shape: tuple[int, ...]
+    swizzle: int
+    transposed: bool
+    address: str
+    view: str
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the whole buffer."""
+        bits = self.bits
+        for extent in self.shape:
+            bits *= extent
+        return -(-bits // 8)
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterOperand:
+    """Private values of a thread."""
+
+    name: str
+    dtype: str
+    bits: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Multicast:
+    """CTAs along a cluster axis: their number, this CTA's place among them, and the mask of all of them."""
+
+    size: int
+    rank: str
+    mask: str
+
+
+@dataclass(frozen=True, slots=True)
+class MapKey:
+    """What tells tensor maps apart; `box` in the tensor's own order of dimensions."""
+
+    tensor: str
+    box: tuple[int, ...]
+    swizzle: int
+    l2: int
+    fill: str
+
+
+class Lowering(Protocol):
+    """A step's surroundings as an operation sees them."""
+
+    def refuse(self, sentence: str) -> NoReturn:
+        """Give up on the step; the sentence says what is not generated yet."""
+        ...
+
+    def tensor(self, reference: Reference) -> TensorOperand:
+        """Look a tensor operand up."""
+        ...
+
+    def tensor_view(self, reference: Reference) -> str:
+        """Return the C++ name of a tensor's view."""
+        ...
+
+    def buffer(self, reference: Reference, mode: Literal["read", "write"]) -> BufferOperand:
+        """Look a shared-memory operand up, at the stage that a reader or a writer means."""
+        ...
+
+    def is_buffer(self, reference: Reference) -> bool:
+        """Whether the operand lies in shared memory."""
+        ...
+
+    def registers(self, reference: Reference) -> RegisterOperand:
+        """Look registers up; fragments are refused."""
+        ...
+
+    def barrier(self, reference: Reference) -> str:
+        """Return the C++ address of the full barrier of the stage that is being filled."""
+        ...
+
+    def multicast(self, axis: str) -> Multicast:
+        """Look a cluster axis up."""
+        ...
+
+    def tensor_map(self, key: MapKey) -> str:
+        """Return the C++ name of a tensor map."""
+        ...
+
+    def need(self, tensor: str, align: int, stride_bytes: int) -> None:
+        """Ask the loader for a base address and strides that are multiples of so many bytes."""
+        ...
+
+    def need_multiple(self, expr: Expr, factor: int, what: str) -> bool:
+        """Make sure that a value is a multiple, at build or by an assertion of the loader; whether it can be."""
+        ...
+
+    def coordinates(self, at: Sequence[Expr] | None, rank: int) -> tuple[Expr, ...]:
+        """Return the coordinates, zeros where they are left out."""
+        ...
+
+    def text(self, expr: Expr) -> str:
+        """Return the C++ of an expression."""
+        ...
+
+    def wide(self, expr: Expr) -> str:
+        """Return the C++ of an expression as an `i64`."""
+        ...
+
+    def named(self, type_: str, hint: str, text: str) -> str:
+        """Put `const type name = text;` before the step and return the name."""
+        ...
+
+    def local(self, hint: str) -> str:
+        """Return a name that nothing around has."""
+        ...
+
+    def constant(self, expr: Expr) -> int:
+        """Return a build-time value."""
+        ...
+
+    def build_text(self, expr: Expr) -> str:
+        """Return the C++ of a build-time value, by its names where they have one."""
+        ...
+
+    def interval(self, expr: Expr) -> Interval:
+        """Return the bounds of an expression where the step stands."""
+        ...
+
+    def multiple(self, expr: Expr) -> int:
+        """Return a divisor of an expression's value, as large as can be shown."""
+        ...
+
+    def proves(self, condition: Expr) -> bool:
+        """Whether a condition surely holds where the step stands."""
+        ...
+
+    def outside(self, sentence: str) -> None:
+        """Report a copy that is never clipped and not shown to lie inside its tensor."""
+        ...
+
+    def reads_memory(self, expr: Expr) -> bool:
+        """Whether a value comes from the elements of a tensor."""
+        ...
+
+    def cache(self, cache: Cache, reads: str | None = None) -> str:
+        """Return the C++ of a cache hint; with `reads`, that of loads from this tensor."""
+        ...
+
+    @property
+    def task(self) -> str:
+        """The C++ name of the task's threads."""
+        ...
