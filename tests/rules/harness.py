@@ -17,9 +17,10 @@ SPECS = Path("tests/rules")
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A rule and the folder of its specs, relative to the root."""
+    """A rule, its family, and the folder of its specs, relative to the root."""
 
     rule: Rule
+    family: str
     folder: Path
     checked: bool  # by the rule's own file; what the reader or the models report has none
 
@@ -39,12 +40,12 @@ class Pattern:
 
 def _pattern(module: ModuleType) -> Pattern:
     *_, family, file = module.__name__.split(".")
-    return Pattern(module.RULE, SPECS / family / file, hasattr(module, "check"))
+    return Pattern(module.RULE, family, SPECS / family / file, hasattr(module, "check"))
 
 
 PATTERNS = tuple(map(_pattern, MODULES))
-CHECKED = {pattern.rule.name: pattern for pattern in PATTERNS if pattern.checked}
-WITH_SPECS = {pattern.rule.name: pattern for pattern in PATTERNS if pattern.bad}
+CHECKED = {f"{it.family} {it.rule.name}": it for it in PATTERNS if it.checked}
+WITH_SPECS = {f"{it.family} {it.rule.name}": it for it in PATTERNS if it.bad}
 BAD = {str(path.relative_to(SPECS)): (pattern, path) for pattern in PATTERNS for path in pattern.bad}
 GOOD = {str(path.relative_to(SPECS)): path for pattern in PATTERNS for path in pattern.good}
 

@@ -1,0 +1,100 @@
+"""Lets what differs between threads decide over a step of the whole task.
+
+What it does
+    Looks for loop bounds and conditions that mention `thread`, `warp` or `lane`, lets looked through, and
+    checks that they enclose `load`, `store` and `do` only, no work with `task.sync()`; and for other steps
+    whose own options mention them.
+
+Why is this bad
+    Ring steps, copies by an engine, matrix products and barriers are done once for all threads of the
+    task. If some of its threads do not come, the others wait for ever.
+
+Example
+    - when: warp == 0
+      then: [{release: ring}]
+
+Use instead
+    - release: ring
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.expr import Expr
+from tsc.program.model import Program, Task
+from tsc.program.names import expressions, key_of
+from tsc.program.tree import Guard, Loop, Node, Step, walk
+from tsc.source.route import Route
+
+RULE = Rule("TSC134", "divergent-control", Severity.ERROR, "some threads of a task would miss a common step")
+
+_NAMES = frozenset(("thread", "warp", "lane"))
+_SYNC = re.compile(r"\btask\s*\.\s*sync\b")
+
+
+def check(program: Program) -> Iterator[Finding]:
+    """Yield a finding for each common step under or with something that differs between threads."""
+    for task in program.tasks:
+        for node, above in walk(task.tree):
+            if not isinstance(node, Step) or node.derived:
+                continue
+            found = (hit for outer in above for hit in _divergent(program, _control(outer), outer))
+            why = next(found, None)
+            key = node.verb if not isinstance(node.model, str) else ""
+            place = Place((*node.route, key) if key else node.route, "key" if key else "value")
+            if why is not None and not _own(program, task, node):
+                yield Finding(
+                    RULE.name,
+                    f"all threads of `{task.name}` do `{_shown(node)}`, and `{why[1]}` keeps some away",
+                    place,
+                    (Place(why[0], label="differs between threads"),),
+                    help="move the step out of it, or let the condition be the same in all threads",
+                )
+            for where, name in _divergent(program, _options(node), node):
+                yield Finding(
+                    RULE.name,
+                    f"`{node.verb}` is done once for `{task.name}`, and `{name}` differs between its threads",
+                    Place(where),
+                    help="write what is the same in all threads",
+                )
+
+
+def _shown(step: Step) -> str:
+    return f"do: {getattr(step.model, 'do', '')}" if step.verb == "do" else step.verb
+
+
+def _own(program: Program, task: Task, step: Step) -> bool:
+    """Whether each thread does the step for itself."""
+    work = program.works.get(getattr(step.model, "do", ""))
+    if step.verb == "do":
+        return work is None or _SYNC.search(work.text or "") is None
+    registers = {touch.reference.name for touch in program.touches(step, task)} & program.registers.keys()
+    return step.verb in ("load", "store") and all(program.registers[n].shape is None for n in registers)
+
+
+def _control(node: Node) -> Iterator[tuple[Route, Expr]]:
+    if isinstance(node, Loop):
+        yield from (
+            ((*node.route, k), e)
+            for k, e in ((node.kind, node.end), ("start", node.start), ("step", node.step))
+        )
+    elif isinstance(node, Guard) and node.condition is not None:
+        yield (*node.route, node.verb), node.condition
+
+
+def _options(step: Step) -> Iterator[tuple[Route, Expr]]:
+    if not isinstance(step.model, str) and step.verb not in ("load", "store", "do"):
+        for field in type(step.model).model_fields:
+            key = key_of(step.model, field)
+            yield from expressions(getattr(step.model, field), (*step.route, key))
+
+
+def _divergent(
+    program: Program, found: Iterator[tuple[Route, Expr]], node: Node
+) -> Iterator[tuple[Route, str]]:
+    for route, expr in found:
+        if any(name.text in _NAMES for name in program.flat(expr, node.env).names):
+            yield route, expr.text
