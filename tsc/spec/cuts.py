@@ -89,20 +89,14 @@ def _cut(document: Document, route: Route, value: str, data: object, sifted: Sif
         return
     expression = " ".join(document.text[start:whole].split())
     pieces = _pieces(document, route, data, start, whole)
-    in_list = isinstance(route[-1], int)
-    kind = "an entry" if in_list else "a key"
-    related = tuple(
-        Place(piece, "value" if in_list else "key", label=f"read as {kind} of its own") for piece in pieces
+    kind = "entries" if isinstance(route[-1], int) else "keys"
+    place = Place(
+        route,
+        span=Span(span.start, document.lines.span(start, whole).end),
+        label=f"read as {expression.count(',') + 1} {kind}",
     )
-    sifted.cuts.append(
-        Finding(
-            "cut-expression",
-            f"YAML cut `{expression}` at the comma",
-            Place(route, span=Span(span.start, document.lines.span(start, whole).end)),
-            related,
-            "quote it, or name it under `let`",
-        )
-    )
+    message, help = f"YAML cut `{expression}` at the comma", "quote it, or name it under `let`"
+    sifted.cuts.append(Finding("cut-expression", message, place, help=help))
     sifted.settled.update((route, *pieces))
     sifted.lengths.add(route[:-1])
 

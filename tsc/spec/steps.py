@@ -34,8 +34,8 @@ def explain_step(error: ErrorDetails, spot: Spot) -> Finding:
         return Finding(
             "not-one-verb",
             f"a step has one verb; this has {series(verbs)}",
-            Place((*spot.route, second), "key"),
-            (Place((*spot.route, first), "key", label="the first verb"),),
+            Place((*spot.route, second), "key", label="a second verb"),
+            (Place((*spot.route, first), "key", label="the first one"),),
             f"write {len(verbs)} steps: {steps}",
         )
     if not value:

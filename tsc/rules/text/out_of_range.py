@@ -2,7 +2,7 @@
 
 What it does
     Compares numbers and the lengths of lists with the least and the most that the language or the
-    hardware allows, the promises of `dims` with each other, and the `major` dimension with the shape.
+    hardware allows, and the `major` dimension with the shape.
 
 Why is this bad
     No kernel can be made from it: a grid has three dimensions, a size is not negative.
@@ -20,35 +20,15 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.spec.arguments import Dim, Param
+from tsc.spec.arguments import Param
 
 RULE = Rule("TSC020", "out-of-range", Severity.ERROR, "a number or a list beyond what its key takes")
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for promises that no size keeps, and for a `major` that no dimension is."""
-    for name, dim in program.spec.dims.items():
-        yield from _promises(program, name, dim)
+    """Yield a finding for each `major` that no dimension of its tensor is."""
     for name, param in program.spec.params.items():
         yield from _major(name, param)
-
-
-def _promises(program: Program, name: str, dim: Dim) -> Iterator[Finding]:
-    route = ("dims", name)
-    values = {
-        key: program.values.integer(getattr(dim, key), (*route, key)) for key in ("multiple_of", "min", "max")
-    }
-    least = {"multiple_of": 1, "min": 0, "max": 0}
-    sound = True
-    for key, value in values.items():
-        if value is not None and value < least[key]:
-            sound = False
-            message = f"`{key}` of `{name}` is {value:,}, and the least is {least[key]}"
-            yield Finding(RULE.name, message, Place((*route, key)))
-    low, high, step = values["min"] or 0, values["max"], values["multiple_of"] or 1
-    if sound and high is not None and high // step * step < low:
-        promises = ", ".join(f"`{key}: {value:,}`" for key, value in values.items() if value is not None)
-        yield Finding(RULE.name, f"no size of `{name}` keeps its promises: {promises}", Place(route, "key"))
 
 
 def _major(name: str, param: Param) -> Iterator[Finding]:
