@@ -18,6 +18,7 @@ _COMMENT = re.compile(r"#\s*tsc:\s*([A-Za-z][A-Za-z-]*)\s*(\[([^\]\r\n]*)(\]?))?
 _NAME = re.compile(r"[^\s,]+")
 _DIRECTIVES = ("ignore", "ignore-file")
 _UNUSED = "unused-ignore"
+_MOST = 100  # findings about comments of one spec
 
 
 class Text(Protocol):
@@ -73,21 +74,24 @@ def apply(
     default all: an ignore of a rule that did not run is not unused.
     """
     ignores, unused = read(document)
+    by_line: dict[int | None, list[Ignore]] = {}
+    for ignore in ignores:
+        by_line.setdefault(ignore.line, []).append(ignore)
     kept: list[Diagnostic] = []
     ignored: list[Diagnostic] = []
     used: set[Ignore] = set()
     for diagnostic in diagnostics:
-        covering = [ignore for ignore in ignores if ignore.covers(diagnostic)] if _may_go(diagnostic) else []
+        near = [*by_line.get(None, ()), *by_line.get(diagnostic.span.start.line, ())]
+        covering = [ignore for ignore in near if ignore.covers(diagnostic)] if _may_go(diagnostic) else []
         used.update(covering)
         (ignored if covering else kept).append(diagnostic)
     known = {rule.name: rule for rule in rules} | {rule.code: rule for rule in rules}
     for ignore in ignores:
-        if ignore not in used:
+        if ignore not in used and len(unused) < _MOST:
             unused += _unused(ignore, known, active)
     silent = {ignore.line for ignore in ignores if ignore.name in (_UNUSED, _code(known, _UNUSED))}
-    if None in silent:
-        unused = []
-    unused = [finding for finding in unused if _line(finding) not in silent]
+    unused = [finding for finding in unused if None not in silent and _line(finding) not in silent]
+    unused.sort(key=_offset)
     return Applied(tuple(kept), tuple(ignored), tuple(unused))
 
 
@@ -169,6 +173,10 @@ def _code(known: dict[str, Rule], name: str) -> str:
 
 def _line(finding: Finding) -> int | None:
     return finding.place.span.start.line if finding.place.span else None
+
+
+def _offset(finding: Finding) -> int:
+    return finding.place.span.start.offset if finding.place.span else 0
 
 
 def _finding(document: Text, range: tuple[int, int], message: str, help: str) -> Finding:

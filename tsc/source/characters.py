@@ -16,7 +16,7 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _CONTROL = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f"
 _FORBIDDEN = {
     "yaml": re.compile(f"[{_CONTROL}\x80-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"),
-    "toml": re.compile(f"[{_CONTROL}\ud800-\udfff\ufeff]"),
+    "toml": re.compile(f"[{_CONTROL}\ud800-\udfff\ufeff]|\r(?!\n)"),
 }
 _BREAKS = "\x85\u2028\u2029"
 
@@ -51,7 +51,12 @@ def forbidden_character(lines: Lines, language: Language) -> Finding | None:
     character = match[0]
     code = f"U+{ord(character):04X}"
     help = f"delete it; inside double quotes it can be written as `\\u{ord(character):04x}`"
-    if character == _BOM:
+    if character == "\r":
+        message, help = (
+            "a carriage return (U+000D) stands without a line feed",
+            "end the line with LF or CRLF",
+        )
+    elif character == _BOM:
         message = f"a byte order mark ({code}) stands inside the text"
         help = "delete it"
     elif character in _BREAKS:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from tsc.diagnostics.model import Finding, Place
 from tsc.source.route import Route
 from tsc.source.span import Span
+from tsc.source.wording import shown
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_LEVELS = 64
 MAX_VALUES = 200_000
 MAX_DIGITS = 400
+MAX_FINDINGS = 100
 INT_MIN = -(2**63)
 INT_MAX = 2**63 - 1
 
@@ -41,5 +43,4 @@ def too_many_values(span: Span, route: Route = ()) -> Finding:
 
 def too_many_digits(text: str, span: Span, route: Route = ()) -> Finding:
     """Give the finding for a number that no 64-bit integer or float holds."""
-    shown = text if len(text) <= 40 else f"{text[:24]}...{text[-8:]}"
-    return too_large(f"the number `{shown}` does not fit in 64 bits", span, route)
+    return too_large(f"the number `{shown(text)}` does not fit in 64 bits", span, route)

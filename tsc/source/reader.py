@@ -20,7 +20,8 @@ STDIN = "-"
 
 _SUFFIXES: dict[str, Language] = {".yaml": "yaml", ".yml": "yaml", ".json": "yaml", ".toml": "toml"}
 _FATAL = ("bad-syntax", "input-too-large")
-_TOML_LINE = re.compile(r"""\[\[?[^\[\]:,]+\]\]?\s*(?:\#.*)?$|(?:[\w.-]|\s*\.\s*|"[^"]*"|'[^']*')+\s*=""")
+_TOML_KEY = r"""(?:[\w-]++|"[^"]*+"|'[^']*+')"""
+_TOML_LINE = re.compile(rf"\[\[?[^\[\]:,]+\]\]?\s*(?:#.*)?$|{_TOML_KEY}(?:\s*\.\s*{_TOML_KEY})*+\s*=")
 
 
 class ReadError(Exception):
@@ -109,7 +110,7 @@ def _language(text: str, name: str, language: str | None) -> Language:
 
 def _guess(text: str) -> Language:
     for line in text.splitlines()[:1000]:
-        line = line.strip()
+        line = line[:1000].strip()
         if line.startswith("#:schema"):
             return "toml"
         if line and not line.startswith("#"):

@@ -8,6 +8,7 @@ import tomllib
 from tsc.diagnostics.model import Finding, Place
 from tsc.source.lines import Lines
 from tsc.source.toml_places import places
+from tsc.source.wording import shown
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _BARE_BEFORE = re.compile(r"""[=,\[]\s*([^=,\[\]{}"'\s]+)\s*$""")
@@ -62,9 +63,9 @@ def _sentence(words: str, lines: Lines, at: int) -> Finding:
         return _bare_before(lines, at) or _finding(lines, at, message, help)
     if words.startswith(("Unescaped", "Invalid hex", "Escaped character")):
         start = max(text.rfind("\\", 0, at + 1), 0)
-        shown = text[start : start + 2]
-        message = f"`{shown}` is no escape of a double-quoted string here"
-        return _finding(lines, start, message, f"write `\\{shown}`, or use single quotes", size=2)
+        escape = text[start : start + 2]
+        message = f"`{escape}` is no escape of a double-quoted string here"
+        return _finding(lines, start, message, f"write `\\{escape}`, or use single quotes", size=2)
     if words.startswith("Invalid date"):
         return _finding(lines, at, "the date does not exist, and a spec has none", "quote it")
     if words.startswith(("Found invalid character", "Illegal character")):
@@ -78,7 +79,7 @@ def _no_value(lines: Lines, at: int) -> Finding:
     bare = _bare(lines.text, at)
     if not bare:
         return _finding(lines, at, "a value is missing here", "write the value")
-    help = f'quote it: `"{bare}"`; in TOML every expression is a string'
+    help = f'quote it: `"{shown(bare)}"`; in TOML every expression is a string'
     number = _NUMBER.fullmatch(bare)
     if bare in ("True", "False", "TRUE", "FALSE"):
         help = f"write `{bare.lower()}`"
@@ -87,7 +88,7 @@ def _no_value(lines: Lines, at: int) -> Finding:
     elif number:
         fraction = "" if number[3] is None else f".{number[3] or '0'}"
         help = f"write `{number[1]}{number[2] or '0'}{fraction}`"
-    return _finding(lines, at, f"`{bare}` is no value of TOML", help, size=len(bare))
+    return _finding(lines, at, f"`{shown(bare)}` is no value of TOML", help, size=len(bare))
 
 
 def _rest(lines: Lines, at: int) -> Finding:

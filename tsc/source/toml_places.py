@@ -14,6 +14,7 @@ from tsc.diagnostics.model import Finding, Place
 from tsc.source.lines import Lines
 from tsc.source.route import Route
 from tsc.source.tree import Node, Range, Style
+from tsc.source.wording import shown
 
 _STRINGS: tuple[tuple[str, Style], ...] = (
     ('"""', "double-lines"),
@@ -182,7 +183,7 @@ class Places:
         if first is not None and first != (-1, -1):
             related = (Place(route, "key", label="first set here", span=self.lines.span(*first)),)
         place = Place(route, "key", span=self.lines.span(*key))
-        message = f"the key `{name}` is set twice in one table"
+        message = f"the key `{shown(name)}` is set twice in one table"
         self.duplicates.append(Finding("duplicate-key", message, place, related, "delete one of the two"))
 
 

@@ -13,7 +13,7 @@ from tsc.source.tree import Range
 _TOKEN = re.compile(
     r'''(?P<string>"""(?:[^"\\]++|\\.|"(?!""))*+"{3,5}|'{3}(?:[^']++|'(?!''))*+'{3,5}'''
     r"""|"(?!"")(?:[^"\\\r\n]++|\\[^\r\n])*+"|'(?!'')[^'\r\n]*+')"""
-    r"""|(?P<comment>\#[^\r\n]*+)|(?P<break>\r\n|\n|\r)|(?P<word>[A-Za-z0-9_+-]++)"""
+    r"""|(?P<comment>\#[^\r\n]*+)|(?P<break>(?:\r\n|\n|\r)++)|(?P<word>[A-Za-z0-9_+-]++)"""
     r"""|(?P<blank>[ \t]++)|(?P<other>.)""",
     re.DOTALL,
 )
@@ -59,7 +59,7 @@ def scan(lines: Lines) -> Scan:
             elif text in "]}":
                 depth = max(0, depth - 1)
             fresh = False
-            values += text in "=,[{"
+            values += text in "=,[{."
             if depth > limits.MAX_LEVELS or dots > limits.MAX_LEVELS:
                 return Scan(tuple(comments), finding=limits.too_deep(lines.span(at, at + 1)))
             if values > limits.MAX_VALUES:

@@ -18,21 +18,23 @@ from tsc.source.core_schema import NumberTooLarge, resolve
 from tsc.source.lines import Lines
 from tsc.source.route import Route
 from tsc.source.tree import Node, Outline, Range, Style
+from tsc.source.wording import shown
 from tsc.source.yaml_errors import bad_escape, explain
 from tsc.source.yaml_events import HAS_C, Event, events
 
 _STYLES: dict[str | None, Style] = {"'": "single", '"': "double", "|": "literal", ">": "folded"}
 _PROPERTY = re.compile(r"&[A-Za-z0-9_-]+|!(?:<[^>\s]*>|[^\s,\[\]{}]*)")
-_FILLER = re.compile(r"(?:[ \t\r\n]+|(?<=[ \t\r\n])#[^\r\n]*)*")
-_DIRECTIVE = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r))*(%[^\r\n]*)")
+_FILLER = re.compile(r"(?:[ \t\r\n]++|(?<=[ \t\r\n])#[^\r\n]*+)*+")
+_GLUED = re.compile(r"""[A-Za-z_]\w*:(?=[\w\[{"'(-])""")
+_DIRECTIVE = re.compile(r"(?:[ \t]*+(?:#[^\r\n]*+)?(?:\r\n?|\n))*+(%[^\r\n]*)")
 _KNOWN_DIRECTIVE = re.compile(r"%YAML[ \t]+1\.2[ \t]*(?:#.*)?")
 _COMMENT = re.compile(r"(?:^|(?<=[ \t\r\n]))#[^\r\n]*")
-_WIDE = re.compile(r"\\U([0-9a-fA-F]{8})")
+_MOST_SEARCHED = 1000  # anchors among which a similar name is looked for
 _KINDS = {bool: "a boolean", int: "an integer", float: "a number", type(None): "null"}
 
 
 class _Refused(Exception):
-    """A spec beyond a limit: reading ends here."""
+    """A spec beyond a limit, or beyond all help: reading ends here."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.message)
@@ -121,7 +123,7 @@ class _Composer:
                 value = resolve(event.value)
             except NumberTooLarge:
                 span = self.lines.span(start, end)
-                self.findings.append(limits.too_many_digits(event.value, span, self.route()))
+                self.add(limits.too_many_digits(event.value, span, self.route()))
                 self.whole = False
         if event.anchor:
             weight = 1 + len(event.value) // limits.TEXT_PER_VALUE
@@ -156,12 +158,14 @@ class _Composer:
     def bad_alias(self, name: str, start: int, end: int) -> None:
         self.whole = False
         if name in self.anchors:
-            message = f"the alias `*{name}` stands inside the value that it names"
+            message = f"the alias `*{shown(name)}` stands inside the value that it names"
             self.report("unsupported-yaml", message, start, end, "write the value out")
             return
-        near = get_close_matches(name, self.anchors, n=1)
-        help = f"write `*{near[0]}`" if near else f"set the anchor `&{name}` before it, or quote the text"
-        self.report("bad-syntax", f"the alias `*{name}` names no anchor above it", start, end, help)
+        near = get_close_matches(name, self.anchors, n=1) if len(self.anchors) < _MOST_SEARCHED else []
+        help = (
+            f"write `*{near[0]}`" if near else f"set the anchor `&{shown(name)}` before it, or quote the text"
+        )
+        self.report("bad-syntax", f"the alias `*{shown(name)}` names no anchor above it", start, end, help)
 
     def open(self, event: Event) -> None:
         mapping = event.kind == "mapping"
@@ -200,6 +204,10 @@ class _Composer:
                 "unsupported-yaml", "the merge key `<<` is not part of YAML 1.2", node.start, node.end, help
             )
             frame.keeps = False
+        elif plain and (glued := _GLUED.match(text)):
+            at = node.start + glued.end() - 1
+            self.report("bad-syntax", "a space is missing after the `:`", at, at + 1, "write `key: value`")
+            frame.keeps = False
         elif plain and text == "":
             self.report(
                 "unsupported-yaml",
@@ -210,13 +218,13 @@ class _Composer:
             )
             frame.keeps = False
         elif not isinstance(value, str):
-            message = f"the key `{text}` is {_KINDS[type(value)]}, keys are strings"
-            self.report("unsupported-yaml", message, node.start, node.end, f'quote it: `"{text}"`')
+            message = f"the key `{shown(text)}` is {_KINDS[type(value)]}, keys are strings"
+            self.report("unsupported-yaml", message, node.start, node.end, f'quote it: `"{shown(text)}"`')
         if frame.keeps and frame.node.children and text in frame.node.children:
             first = frame.node.children[text].key or (node.start, node.end)
             related = Place(self.route(), "key", label="first set here", span=self.lines.span(*first))
             place = Place(self.route(), "key", span=self.lines.span(node.start, node.end))
-            message = f"the key `{text}` is set twice in one mapping"
+            message = f"the key `{shown(text)}` is set twice in one mapping"
             self.findings.append(
                 Finding("duplicate-key", message, place, (related,), "delete one of the two")
             )
@@ -280,7 +288,7 @@ class _Composer:
             return start
         while match := _PROPERTY.match(text, start):
             if match[0].startswith("!"):
-                message = f"the tag `{match[0]}` is not part of the language"
+                message = f"the tag `{shown(match[0])}` is not part of the language"
                 help = "quote the value" if match[0] == "!!str" else "delete the tag"
                 help = help if match[0].startswith("!!") else "quote the value; in expressions write `not`"
                 self.report("unsupported-yaml", message, match.start(), match.end(), help)
@@ -307,7 +315,12 @@ class _Composer:
 
     def report(self, rule: str, message: str, start: int, end: int, help: str = "") -> None:
         place = Place(self.route(), span=self.lines.span(start, end))
-        self.findings.append(Finding(rule, message, place, help=help))
+        self.add(Finding(rule, message, place, help=help))
+
+    def add(self, finding: Finding) -> None:
+        if len(self.findings) + 1 >= limits.MAX_FINDINGS:
+            raise _Refused(finding)
+        self.findings.append(finding)
 
     def all_comments(self) -> tuple[Range, ...]:
         text, found, at = self.lines.text, [], 0
@@ -334,7 +347,7 @@ def compose(lines: Lines, *, pure: bool = not HAS_C) -> Outline:
         start, end = directive.span(1)
         composer.report(
             "unsupported-yaml",
-            f"the directive `{directive[1].strip()[:20]}` is not supported",
+            f"the directive `{shown(directive[1])}` is not supported",
             start,
             end,
             "delete the line; a spec is YAML 1.2 without being told",
@@ -344,10 +357,8 @@ def compose(lines: Lines, *, pure: bool = not HAS_C) -> Outline:
         composer.run(pure)
     except _Refused as refused:
         return Outline(findings=(*composer.findings, refused.finding))
-    except (ValueError, OverflowError):  # the pure scanner makes characters without a check
-        wide = next((match for match in _WIDE.finditer(lines.text) if int(match[1], 16) > 0x10FFFF), None)
-        finding = bad_escape(lines, wide.start() if wide else 0)
-        return Outline(findings=(*composer.findings, finding))
+    except (ValueError, OverflowError):  # the pure scanner makes characters without a look at their code
+        return Outline(findings=(*composer.findings, bad_escape(lines)))
     except yaml.YAMLError as error:
         return Outline(findings=(*composer.findings, explain(error, lines)))
     root = composer.root if composer.whole else None

@@ -11,9 +11,13 @@ import yaml
 from tsc.diagnostics.model import Finding, Place
 from tsc.source.limits import too_deep
 from tsc.source.lines import Lines
+from tsc.source.wording import shown
 
 _KEY = re.compile(r"""\s*(?:-\s+)*("[^"]*"|'[^']*'|[^\s#'"\[\]{},][^#:]*?)\s*:(?=\s|$)""")
 _ENTRY = re.compile(r"-(?=\s|$)")
+_CODE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
+_NO_SPACE = re.compile(r"\s*(?:-\s+)*[A-Za-z_]\w*(:)[^\s:]")
+_LONGEST = 1000  # of a line that is searched for a cause
 _CLOSING = {"[": "]", "{": "}"}
 _IN_FLOW = (
     "quote the expression or name it in `let`: inside `[...]` and `{...}` "
@@ -70,7 +74,7 @@ class _Fault:
     ) -> Finding:
         """Give the finding at `at` up to `to`, by default one character; `related` labels the opening."""
         start = self.at if at is None else at
-        last = max(len(self.lines.text.rstrip()) - 1, 0)
+        last = max(len(self.lines.text.rstrip(" \r\n")) - 1, 0)
         start = min(start, last)  # the end of the text is shown at its last character
         place = Place((), span=self.lines.span(start, max(start + 1, to)))
         also: tuple[Place, ...] = ()
@@ -95,11 +99,16 @@ def explain(error: yaml.YAMLError, lines: Lines) -> Finding:
     )
 
 
-def bad_escape(lines: Lines, at: int) -> Finding:
-    """Give the finding for an escape at `at` whose code is no character."""
-    shown = lines.text[at : at + 10]
-    message = f"the escape `{shown}` is no character"
-    place = Place((), span=lines.span(at, at + len(shown)))
+def bad_escape(lines: Lines) -> Finding:
+    """Give the finding for the first escape of a text whose code is no character."""
+    escapes = ((match, int(match[1] or match[2], 16)) for match in _CODE.finditer(lines.text))
+    bad = next((match for match, code in escapes if code > 0x10FFFF or 0xD800 <= code < 0xE000), None)
+    return _no_character(lines, bad.start() if bad else 0, bad[0] if bad else lines.text[:1])
+
+
+def _no_character(lines: Lines, at: int, piece: str) -> Finding:
+    message = f"the escape `{piece}` is no character"
+    place = Place((), span=lines.span(at, at + len(piece)))
     return Finding(
         "bad-syntax", message, place, help="write a code up to `\\U0010ffff`, or use single quotes"
     )
@@ -108,8 +117,8 @@ def bad_escape(lines: Lines, at: int) -> Finding:
 def _no_token(fault: _Fault) -> Finding:
     if fault.character == "\t":
         return _tab(fault)
-    shown = "a backtick" if fault.character == "`" else f"`{fault.character}`"
-    return fault.finding(f"a value does not start with {shown}", "quote the value")
+    piece = "a backtick" if fault.character == "`" else f"`{fault.character}`"
+    return fault.finding(f"a value does not start with {piece}", "quote the value")
 
 
 def _tab(fault: _Fault) -> Finding:
@@ -127,6 +136,11 @@ def _tab(fault: _Fault) -> Finding:
 
 def _value_not_allowed(fault: _Fault) -> Finding:
     before, name = fault.before, fault.before.strip()
+    nowhere = fault.finding("a `:` stands where no key can be", "quote the text around the `:`")
+    if max(len(before), len(fault.previous)) > _LONGEST:
+        return nowhere
+    if glued := _NO_SPACE.match(before):
+        return _no_space(fault, fault.at - len(before) + glued.start(1))
     if _KEY.match(before):
         help = "quote the value, or put the second key on a line of its own"
         return fault.finding("a second `:` stands in one value", help)
@@ -134,14 +148,18 @@ def _value_not_allowed(fault: _Fault) -> Finding:
     deeper = len(before) - len(before.lstrip()) > len(fault.previous) - len(fault.previous.lstrip())
     start = fault.at - len(before.lstrip())
     if above and deeper:
-        message = f"the key `{name}` is indented under `{above[1]}`, which has a value already"
-        help = f"align it with `{above[1]}`, or take the value of `{above[1]}` away"
+        message = f"the key `{shown(name)}` is indented under `{shown(above[1])}`, which has a value already"
+        help = f"align it with `{shown(above[1])}`, or take the value of `{shown(above[1])}` away"
         return fault.finding(message, help, at=start, to=fault.at)
     if not above and previous and name:
-        message = f"the line above the key `{name}` is no `key: value`"
+        message = f"the line above the key `{shown(name)}` is no `key: value`"
         help = f"write `{previous}: ...`" if len(previous) < 40 else "give it a key, or delete it"
         return fault.finding(message, help, at=start, to=fault.at)
-    return fault.finding("a `:` stands where no key can be", "quote the text around the `:`")
+    return nowhere
+
+
+def _no_space(fault: _Fault, at: int | None = None) -> Finding:
+    return fault.finding("a space is missing after the `:`", "write `key: value`", at=at)
 
 
 def _entry_not_allowed(fault: _Fault) -> Finding:
@@ -174,7 +192,7 @@ def _flow(fault: _Fault) -> Finding:
 def _block_mapping(fault: _Fault) -> Finding:
     before = fault.before.rstrip()
     if fault.character == ":" and not before.strip("- "):
-        return fault.finding("a key is missing before the `:`", "write the key, or delete the `:`")
+        return _no_key(fault)
     if before and before[-1] in "\"']}":
         message = f"text follows the closing `{before[-1]}` of a value"
         return fault.finding(message, "quote the whole value, or delete what follows")
@@ -185,6 +203,10 @@ def _block_mapping(fault: _Fault) -> Finding:
         help = "indent it under the key that it belongs to"
         return fault.finding(message, help, related="the mapping starts here")
     return _indentation(fault)
+
+
+def _no_key(fault: _Fault) -> Finding:
+    return fault.finding("a key is missing before the `:`", "write the key, or delete the `:`")
 
 
 def _block_sequence(fault: _Fault) -> Finding:
@@ -211,16 +233,18 @@ def _unclosed_quote(fault: _Fault) -> Finding:
 
 def _escape(fault: _Fault) -> Finding:
     start = max(fault.lines.text.rfind("\\", 0, fault.at + 1), 0)
-    shown = fault.lines.text[start : start + 2]
-    help = f"write `\\{shown}`, or use single quotes"
-    return fault.finding(f"`{shown}` is no escape of a double-quoted value", help, at=start, to=start + 2)
+    piece = fault.lines.text[start : start + 2]
+    help = f"write `\\{piece}`, or use single quotes"
+    return fault.finding(f"`{piece}` is no escape of a double-quoted value", help, at=start, to=start + 2)
 
 
 def _escape_digits(fault: _Fault) -> Finding:
     start = max(fault.lines.text.rfind("\\", 0, fault.at + 1), 0)
-    shown = fault.lines.text[start : start + 2]
-    digits = {"x": 2, "u": 4}.get(shown[1:], 8)
-    message = f"the escape `{shown}` is not followed by {digits} hexadecimal digits of a character"
+    if code := _CODE.match(fault.lines.text, start):
+        return _no_character(fault.lines, start, code[0])
+    piece = fault.lines.text[start : start + 2]
+    digits = {"x": 2, "u": 4}.get(piece[1:], 8)
+    message = f"the escape `{piece}` is not followed by {digits} hexadecimal digits"
     return fault.finding(message, f"write {digits} digits, or use single quotes", at=start, to=start + 2)
 
 
@@ -235,6 +259,8 @@ def _no_content(fault: _Fault) -> Finding:
     if character in ("]", "}"):
         help = f"delete it, or quote the value that `{character}` is in"
         return fault.finding(f"`{character}` closes nothing", help)
+    if character == ":":
+        return _no_key(fault)
     if character == ",":
         return fault.finding("a value is missing before the `,`", "write the value, or delete the `,`")
     return fault.finding("a value is missing here", "write the value")
@@ -249,11 +275,11 @@ def _block_header(fault: _Fault) -> Finding:
 def _no_colon(fault: _Fault) -> Finding:
     line = fault.lines.number(fault.since)
     end = fault.lines.starts[line - 1] + len(fault.lines.line(line))
-    shown = fault.lines.text[fault.since : end].split(" #")[0].rstrip()
-    message, help = f"`{shown}` has no `:` after it", f"write `{shown}: ...`"
-    if len(shown) >= 40:
+    piece = fault.lines.text[fault.since : end].split(" #")[0].rstrip()
+    message, help = f"`{piece}` has no `:` after it", f"write `{piece}: ...`"
+    if len(piece) >= 40:
         message, help = "this key has no `:` after it", "write `key: value`"
-    return fault.finding(message, help, at=fault.since, to=fault.since + len(shown))
+    return fault.finding(message, help, at=fault.since, to=fault.since + len(piece))
 
 
 def _document_start(fault: _Fault) -> Finding:
@@ -293,6 +319,7 @@ _SENTENCES: tuple[tuple[str, Callable[[_Fault], Finding]], ...] = (
     ("mapping values are not allowed", _value_not_allowed),
     ("sequence entries are not allowed", _entry_not_allowed),
     ("mapping keys are not allowed", _key_not_allowed),
+    ("found unexpected ':'", _no_space),
     ("a flow sequence", _flow),
     ("a flow mapping", _flow),
     ("a block mapping", _block_mapping),

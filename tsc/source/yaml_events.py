@@ -57,12 +57,17 @@ class Event(NamedTuple):
 
 
 def events(text: str, *, pure: bool = not HAS_C) -> Iterator[Event]:
-    """Yield the events of `text` that matter. Raises yaml.YAMLError."""
+    """Yield the events of `text` that matter.
+
+    Raises yaml.YAMLError, and ValueError for an escape that is no character.
+    """
     for event in yaml.parse(text, Loader=_PureLoader if pure else yaml.CSafeLoader):
         first, last = event.start_mark, event.end_mark
         start, end = first.index if first else 0, last.index if last else 0
         match event:
             case yaml.ScalarEvent():
+                if pure:
+                    event.value.encode()  # raises for a lone surrogate, which the C parser refuses
                 yield Event("scalar", start, end, event.anchor, event.tag, event.value, event.style)
             case yaml.AliasEvent():
                 yield Event("alias", start, end, event.anchor)

@@ -147,8 +147,12 @@ def _rows(marks: list[_Mark], paint: Paint, color: str) -> list[str]:
 
 
 def _row(signs: dict[int, str], primary: dict[int, bool], paint: Paint, color: str, width: int = 0) -> str:
-    cells = []
+    runs: list[tuple[str, bool | None]] = []
     for at in range(max(max(signs, default=-1) + 1, width)):
-        sign = signs.get(at)
-        cells.append(paint(sign, color if primary[at] else "blue") if sign else " ")
-    return "".join(cells)
+        sign, kind = signs.get(at, " "), primary.get(at) if at in signs else None
+        if runs and runs[-1][1] is kind:
+            runs[-1] = (runs[-1][0] + sign, kind)
+        else:
+            runs.append((sign, kind))
+    colors = {True: color, False: "blue", None: ""}
+    return "".join(paint(text, colors[kind]) for text, kind in runs)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tsc.diagnostics.model import Diagnostic, Rule, Severity
 from tsc.diagnostics.render.concise import line
-from tsc.diagnostics.render.plain import ORDER, plural, title
+from tsc.diagnostics.render.plain import ORDER, clean, plural, title
 
 SHOWN = 10
 
@@ -32,7 +32,7 @@ def _annotation(diagnostic: Diagnostic) -> str:
     if start.line == end.line:  # GitHub takes columns for a range within one line alone
         properties |= {"col": start.column, "endColumn": max(end.column, start.column + 1)}
     properties["title"] = title(diagnostic)
-    message = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
+    message = clean(diagnostic.message) + (f"\nhelp: {clean(diagnostic.help)}" if diagnostic.help else "")
     listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
     return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(message)}"
 
