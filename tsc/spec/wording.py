@@ -54,9 +54,40 @@ def series(words: Iterable[object], joint: str = "and") -> str:
     return f" {joint} ".join(filter(None, (", ".join(quoted[:-1]), *quoted[-1:])))
 
 
+# Other languages' words for ours, which likeness alone would lead astray: `float16` is nearest to `bf16`.
+_SYNONYMS = {
+    **dict.fromkeys(("float32", "float", "fp32", "single"), "f32"),
+    **dict.fromkeys(("float16", "half", "fp16"), "f16"),
+    **dict.fromkeys(("bfloat16", "bfloat"), "bf16"),
+    **dict.fromkeys(("fp8", "float8", "float8_e4m3", "float8_e4m3fn", "fp8_e4m3"), "e4m3"),
+    **dict.fromkeys(("float8_e5m2", "fp8_e5m2"), "e5m2"),
+    **dict.fromkeys(("fp4", "float4", "float4_e2m1"), "e2m1"),
+    **dict.fromkeys(("int32", "int"), "i32"),
+    **dict.fromkeys(("int64", "long"), "i64"),
+    **{f"int{bits}": f"i{bits}" for bits in (4, 8)},
+    **{f"uint{bits}": f"u{bits}" for bits in (4, 8, 32)},
+    **dict.fromkeys(("shared", "shared_memory", "ring", "buffer"), "smem"),
+    **dict.fromkeys(("tensor_memory", "tensor"), "tmem"),
+    **dict.fromkeys(("register", "fragment", "rmem"), "registers"),
+    **dict.fromkeys(("work_queue", "tile_queue", "tiles"), "queue"),
+    **dict.fromkeys(("named_barrier", "bar"), "barrier"),
+    **dict.fromkeys(("produce", "producer_acquire"), "acquire"),
+    **dict.fromkeys(("producer_commit",), "commit"),
+    **dict.fromkeys(("consumer_wait", "consume"), "wait"),
+    **dict.fromkeys(("consumer_release", "free"), "release"),
+    **dict.fromkeys(("call", "run", "work"), "do"),
+    **dict.fromkeys(("loop", "range"), "for"),
+    **dict.fromkeys(("persistent", "persistent_static"), "static"),
+    **dict.fromkeys(("dynamic", "atomics"), "atomic"),
+}
+
+
 def nearest(word: object, known: Iterable[object]) -> str | None:
     """Give the known word that `word` was probably meant to be."""
     text = literal(word)
+    known = list(known)
+    if _SYNONYMS.get(text.lower()) in known:
+        return _SYNONYMS[text.lower()]
     return closest(text, (str(name) for name in known)) if len(text) <= _LONGEST_GUESS else None
 
 
