@@ -204,3 +204,25 @@ def test_inspect_says_what_is_wrong_with_a_file(content: bytes | None, sentence:
         (tmp_path / "k.cubin").write_bytes(content)
     done = tsc("inspect", "k.cubin", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"tsc: {sentence}\n")
+
+
+class TestEmit:
+    def test_headers_and_lines_can_be_left_out(self) -> None:
+        whole = tsc("emit", "specs/norm/rmsnorm.tsc.yaml").stdout
+        assert 'extern "C" __global__' in whole
+        assert '"rmsnorm.tsc.yaml"' in whole
+        assert "#include" not in whole
+        bare = tsc("emit", "specs/norm/rmsnorm.tsc.yaml", "--no-headers", "--no-line").stdout
+        assert "#include" in bare
+        assert "#line" not in bare
+
+    def test_folder_of_the_call_leaves_no_mark(self, tmp_path: Path) -> None:
+        inside = tsc("emit", "rmsnorm.tsc.yaml", cwd=ROOT / "specs" / "norm")
+        assert (
+            inside.stdout == tsc("emit", str(ROOT / "specs/norm/rmsnorm.tsc.yaml"), cwd=tmp_path).stdout != ""
+        )
+
+    def test_a_wrong_spec_prints_nothing_but_its_findings(self, wrong: Path) -> None:
+        done = tsc("emit", str(wrong))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "wrong.tsc.yaml" in done.stderr

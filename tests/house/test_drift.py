@@ -11,6 +11,7 @@ from tests.house.modules import ROOT, modules
 from tsc.cli.output import to_json
 from tsc.rules.registry import MODULES, RULES, documentation
 from tsc.spec.schema import json_schema
+from tsc.toolchain.diagnose import RULES as COMPILER_RULES
 
 HEADINGS = ["What it does", "Why is this bad", "Example", "Use instead"]
 
@@ -72,3 +73,7 @@ def test_published_schema_is_the_model() -> None:
 def test_public_names_exist() -> None:
     tsc = importlib.import_module("tsc")
     assert [name for name in tsc.__all__ if not hasattr(tsc, name)] == []
+
+
+def test_rules_of_the_compiler_are_explained_like_all_others() -> None:
+    assert [rule.name for rule in COMPILER_RULES if rule not in RULES] == []

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsc.cli.options import Defines, LanguageOption, Settings, SpecArgument, StdinName
+from tsc.cli.exits import FAULT_OF_SPEC, FAULT_OF_TOOL, OutputError, fail
+from tsc.cli.options import Defines, LanguageOption, Settings, SpecArgument, StdinName, split
 
 if TYPE_CHECKING:
-    pass
+    from tsc.check import Report
+    from tsc.program.model import Program
+    from tsc.toolchain.build import Built
 
 KINDS = ("cu", "ptx", "cubin")
 
@@ -19,17 +24,14 @@ def build(
     output: Annotated[
         str | None,
         typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Where it goes, `KERNEL.cubin` by default; `-` is standard output.",
+            "-o", "--output", metavar="FILE", help="Where it goes, by default KERNEL.cubin; `-` prints."
         ),
     ] = None,
     arch: Annotated[str | None, typer.Option(metavar="SM", help="Another target, such as `sm_90a`.")] = None,
     emit: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="KINDS", help="What to write, by commas: cu, ptx, cubin; beside each other if several."
+            metavar="KINDS", help="What to write, by commas: cu, ptx, cubin. Several lie side by side."
         ),
     ] = None,
     lineinfo: Annotated[
@@ -48,4 +50,108 @@ def build(
     lang: LanguageOption = None,
 ) -> None:
     """Compile a spec to a cubin and print what the kernel needs; no GPU and no CUDA toolkit are used."""
-    raise typer.Exit
+    from tsc.cli.specs import checked, clean, cuda, overrides, resolved
+
+    kinds = _kinds(emit)
+    report = checked(spec, overrides(defines, settings, arch), stdin_filename, lang)
+    program = resolved(report, quiet=False) if no_check else clean(report)
+    paths = _paths(output or f"{program.kernel}.cubin", kinds)
+    source = cuda(report, program)
+    if kinds == ("cu",):
+        _write({paths["cu"]: source.encode()})
+        return
+    built = _compile(report, program, source, lineinfo=lineinfo, cached=not no_cache, verbose=verbose)
+    contents = {"cu": source.encode(), "ptx": built.ptx.encode(), "cubin": built.cubin}
+    _write({path: contents[kind] for kind, path in paths.items()})
+    print(_summary(built, paths), end="", file=sys.stderr if "-" in paths.values() else sys.stdout)
+
+
+def _kinds(emit: list[str] | None) -> tuple[str, ...]:
+    kinds = tuple(dict.fromkeys(split(emit))) or ("cubin",)
+    for kind in kinds:
+        if kind not in KINDS:
+            fail(f"`--emit {kind}` is none of {', '.join(KINDS)}")
+    return kinds
+
+
+def _paths(output: str, kinds: tuple[str, ...]) -> dict[str, str]:
+    """Where each kind goes: one to the file that is named, several beside it under their own suffixes."""
+    if len(kinds) == 1:
+        return {kinds[0]: output}
+    if output == "-":
+        fail(f"standard output takes one kind, and `--emit` names {len(kinds)}")
+    return {kind: output if kind == "cubin" else str(Path(output).with_suffix(f".{kind}")) for kind in kinds}
+
+
+def _compile(
+    report: Report, program: Program, source: str, *, lineinfo: bool, cached: bool, verbose: bool
+) -> Built:
+    """Compile, and show what the compiler says of the spec; what it refuses ends the command."""
+    from tsc.cli.specs import complain_about, in_spec, named_alone
+    from tsc.diagnostics.model import Place
+    from tsc.toolchain.build import compile_source
+    from tsc.toolchain.cache import default_cache
+    from tsc.toolchain.diagnose import SpecText
+    from tsc.toolchain.errors import CompileFailed, ToolchainError
+    from tsc.toolchain.includes import included
+    from tsc.toolchain.nvrtc import CompileOptions
+
+    document = named_alone(report)
+    try:
+        built = compile_source(
+            source,
+            included(program.spec.include, Path(report.name).parent),
+            program.targets[0],
+            CompileOptions(lineinfo=lineinfo),
+            spec=SpecText(document.name, document.text, document.span_of(Place(("kernel",)))),
+            cache=default_cache() if cached else None,
+        )
+    except CompileFailed as error:
+        complain_about(in_spec(error.diagnostics, report), report.sources)
+        if verbose:
+            sys.stderr.write(error.log)
+        if error.is_fault_of_spec:
+            raise typer.Exit(FAULT_OF_SPEC) from None
+        sys.stderr.write("".join(f"{line}\n" for line in error.internal))
+        fail(f"{error}; report it with the spec and the output of `tsc --version`", FAULT_OF_TOOL)
+    except ToolchainError as error:
+        fail(str(error), FAULT_OF_TOOL)
+    complain_about(in_spec(built.diagnostics, report), report.sources)
+    if verbose:
+        sys.stderr.write(built.log)
+        made = "found in the cache" if built.cached else f"compiled in {built.seconds:.2f} s"
+        print(f"{made}, NVRTC {built.nvrtc_version}", file=sys.stderr)
+    return built
+
+
+def _write(contents: dict[str, bytes]) -> None:
+    from tsc.cli.output import show
+    from tsc.toolchain.errors import WriteError
+    from tsc.toolchain.write import Output, write_outputs
+
+    if "-" in contents:
+        show(contents["-"])
+        return
+    try:
+        write_outputs([Output(path, data) for path, data in contents.items()])
+    except WriteError as error:
+        raise OutputError(str(error)) from error
+
+
+def _summary(built: Built, paths: dict[str, str]) -> str:
+    """What was written, and what the kernel needs."""
+    from tsc.artifact.inspect import inspect
+
+    facts = inspect(built.cubin)
+    manifest, needs = facts.manifest, facts.resources
+    spills = built.usage.spill_stores + built.usage.spill_loads
+    mbarriers = sum(barrier.count for barrier in manifest.barriers)
+    rows = {
+        "registers": f"{needs.registers} a thread",
+        "spills": f"{spills:,} B a thread" if spills else "none",
+        "shared memory": f"{manifest.smem_bytes:,} B dynamic, {needs.static_smem_bytes:,} B static",
+        "barriers": f"{mbarriers} mbarriers, {needs.named_barriers or 0} named",
+    }
+    files = ", ".join(path for path in paths.values() if path != "-") or "standard output"
+    lines = [f"{files}: {manifest.kernel} for {manifest.arch}"]
+    return "\n".join([*lines, *(f"  {title:13}  {text}" for title, text in rows.items())]) + "\n"

@@ -27,8 +27,8 @@ def emit(
 ) -> None:
     """Print the CUDA C++ of a spec, as `tsc build` compiles it."""
     from tsc.cli.output import deliver
-    from tsc.cli.specs import checked, clean, overrides
-    from tsc.emit import emit as write_cuda
+    from tsc.cli.specs import checked, clean, cuda, overrides
 
-    program = clean(checked(spec, overrides(defines, settings, arch), stdin_filename, lang))
-    deliver(write_cuda(program, headers=not no_headers, line=not no_line), output)
+    report = checked(spec, overrides(defines, settings, arch), stdin_filename, lang)
+    program = clean(report)
+    deliver(cuda(report, program, headers=not no_headers, line=not no_line), output)

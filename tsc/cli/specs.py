@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tsc.check import Report
     from tsc.diagnostics.model import Diagnostic
     from tsc.program.model import Program
+    from tsc.source.document import Document
     from tsc.spec.overrides import Overrides
 
 SUFFIXES = (".tsc.yaml", ".tsc.toml")
@@ -75,10 +77,11 @@ def complain_about(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]
         sys.stderr.write(text.render(diagnostics, sources, RULES, color=in_color(sys.stderr)))
 
 
-def resolved(report: Report) -> Program:
-    """The program of a spec, with faults or without; a spec that has none ends the command."""
-    if report.program is None:
+def resolved(report: Report, *, quiet: bool = True) -> Program:
+    """The program of a spec, with errors or without; a spec that has none ends the command."""
+    if report.program is None or not quiet:
         complain_about(report.diagnostics, report.sources)
+    if report.program is None:
         raise typer.Exit(FAULT_OF_SPEC)
     return report.program
 
@@ -89,3 +92,34 @@ def clean(report: Report) -> Program:
     if report.program is None or report.exit_code("error"):
         raise typer.Exit(FAULT_OF_SPEC)
     return report.program
+
+
+def named_alone(report: Report) -> Document:
+    """The spec's text under its bare file name, so that what is made from it is the same in every folder."""
+    if report.document is None:
+        raise ValueError(f"`{report.name}` was not read")
+    return replace(report.document, name=Path(report.name).name)
+
+
+def in_spec(diagnostics: Sequence[Diagnostic], report: Report) -> list[Diagnostic]:
+    """What the compiler says of a bare file name, at the file that the user named, less what it ignores."""
+    from tsc.diagnostics.ignores import apply
+    from tsc.rules.registry import RULES
+
+    document = named_alone(report)
+    return [replace(it, file=report.name) for it in apply(diagnostics, document, RULES).kept]
+
+
+def cuda(report: Report, program: Program, *, headers: bool = True, line: bool = True) -> str:
+    """The CUDA of a program; one that cannot be generated ends the command."""
+    from tsc.emit import NotGenerated, emit
+
+    document = named_alone(report)
+    works = {
+        name: replace(work, text_name=document.name) if work.text_name == report.name else work
+        for name, work in program.works.items()
+    }
+    try:
+        return emit(replace(program, works=works), headers=headers, line=line, document=document)
+    except NotGenerated as error:
+        fail(str(error), FAULT_OF_SPEC)
