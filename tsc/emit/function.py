@@ -9,7 +9,7 @@ from tsc.emit.kernel import INTEGERS, Kernel, bits_of, storage
 from tsc.emit.names import Names
 from tsc.emit.plan import Item, Parameter, Statement
 from tsc.emit.scope import Env, Scope
-from tsc.expr import Cpp, Expr, Interval, interval, multiple_of, parse, provably, substitute, to_cpp
+from tsc.expr import Cpp, Expr, Interval, fold, interval, multiple_of, provably, substitute, to_cpp
 from tsc.ops.lowering import Refused
 from tsc.program.model import Task, Tensor
 from tsc.program.scope import Stage
@@ -144,12 +144,14 @@ class Function:
     def resolved(self, expr: Expr, env: Env, scope: Scope) -> Expr:
         """Put in build-time names, and the lets that have no C++ name at this place."""
         inner: dict[str, Expr] = {}
+        known: dict[str, int | bool] = {}
         for name in expr.free:
             if name in env and name not in scope.spelled and not (name == "replica" and self.symbolic):
-                inner[name] = parse(env[name])
+                known[name] = env[name]
             elif name in self.program.lets and not self.spells(name, scope):
                 inner[name] = self.resolved(self.program.spec.let[name], env, scope)
-        return substitute(expr, inner) if inner else expr
+        own = substitute(expr, inner) if inner else expr
+        return fold(own, known) if known else own
 
     def cpp(self, expr: Expr, env: Env, scope: Scope) -> Cpp:
         """Return an expression as C++."""

@@ -66,6 +66,8 @@ class _Walk:
             return _synced(state)
         if step.verb in ("acquire", "commit", "wait"):
             return self.ring(step, state)
+        if step.verb == "release":
+            return self.release(step, state)
         after = dict(state)
         for touch in touches(
             step, self.program.meanings, self.program.works, self.task.name, self.task.replica
@@ -96,6 +98,20 @@ class _Walk:
                 new = {"read"} if touch.mode == "read" else {"written", "unfenced"}
                 after[place] = after.get(place, frozenset()) | new
         return after
+
+    def release(self, step: Step, state: State) -> State:
+        """What a consumer wrote to a stage is fenced before TMA fills the stage again."""
+        reference = operand_of(step)
+        operand = None if reference is None else self.kernel.meaning(reference, self.task, step)
+        if operand is None or reference is None:
+            return state
+        for name in self.program.meanings.group_members(reference.name):
+            place = (name, operand.copy)
+            if "unfenced" in state.get(place, ()) and Engine.TMA.value in self.kernel.engines(*place)[1]:
+                self.found.fences.add(step.index)
+        if step.index not in self.found.fences:
+            return state
+        return {place: marks - {"unfenced"} for place, marks in state.items()}
 
     def ring(self, step: Step, state: State) -> State:
         """A new stage has no past in this task; the steps of a store ring sync."""

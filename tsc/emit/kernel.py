@@ -47,7 +47,7 @@ class Kernel:
         self.refusals: list[Refusal] = []
         self.asserts: dict[str, str] = {}
         self.needs: dict[str, tuple[int, int]] = {}  # tensor -> bytes of its address, of its strides
-        self.maps: dict[MapKey, str] = {}
+        self.maps: dict[MapKey, int] = {}  # to its number among the maps of its tensor
         self.used_constants: set[str] = set()
         self._parameters: dict[tuple[str, ...], Parameter] = {}
         self.layout: dict[str, Constant] = {}
@@ -178,7 +178,7 @@ class Kernel:
             key, parameter = item
             kind = str(parameter.argument["kind"])
             if kind == "tensor_map":
-                return 0, int(key[1]), 0
+                return 0, tensors.index(key[1]), int(key[2])
             if kind in ("pointer", "stride"):
                 return order[kind], tensors.index(key[1]), int(key[2]) + 1 if kind == "stride" else 0
             return order[kind], names.index(key[1]) if key[1] in names else len(names), 0
@@ -217,13 +217,19 @@ class Kernel:
         return self.parameter("stride", tensor.name, str(dim), type_="i64", wanted=wanted, argument=argument)
 
     def tensor_map(self, key: MapKey) -> Parameter:
-        """Return the parameter of a tensor map."""
+        """Return the parameter of a tensor map; its index in the manifest follows from the order of parameters."""
         if key not in self.maps:
-            same = sum(other.tensor == key.tensor for other in self.maps)
-            self.maps[key] = f"{key.tensor}_map" + (f"_{same + 1}" if same else "")
-        index = list(self.maps).index(key)
-        argument = {"kind": "tensor_map", "map": index}
-        return self.parameter("map", str(index), type_="TensorMap", wanted=self.maps[key], argument=argument)
+            self.maps[key] = sum(other.tensor == key.tensor for other in self.maps)
+        number = self.maps[key]
+        wanted = f"{key.tensor}_map" + (f"_{number + 1}" if number else "")
+        return self.parameter(
+            "map", key.tensor, str(number), type_="TensorMap", wanted=wanted, argument={"kind": "tensor_map", "map": key}
+        )
+
+    def ordered_maps(self) -> tuple[MapKey, ...]:
+        """Return the tensor maps in the order of their parameters."""
+        found = (parameter.argument["map"] for parameter in self.parameters() if parameter.grid_constant)
+        return tuple(key for key in found if isinstance(key, MapKey))
 
     # ---- what the loader must check -------------------------------------------------------------------------
 

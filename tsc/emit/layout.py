@@ -49,7 +49,7 @@ def barriers(kernel: Kernel) -> tuple[Barriers, ...]:
                 first = program.pipelines[name, 0]
                 start = first.full_offset if side == "full" else first.empty_offset
                 step = kernel.place(f"{owner}.{side}.copy", (offset - (start or 0)) // copy)
-                base = f"{kernel.place(f'{owner}.{side}', start or 0)} + {copy} * {step}"
+                base = f"{kernel.place(f'{owner}.{side}', start or 0)} + {f'{copy} * ' if copy > 1 else ''}{step}"
             found[offset] = Barriers(label, base, offset, pipeline.stages, max(1, arrivals))
     for order in program.orders.values():
         if order.kind != "turn" or order.offset is None:

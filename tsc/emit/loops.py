@@ -9,7 +9,7 @@ from math import gcd
 from tsc.emit.function import Function
 from tsc.emit.plan import Compound, Item, Statement
 from tsc.emit.scope import Round, Scope
-from tsc.expr import Cpp, Expr, Interval, build, interval, multiple_of
+from tsc.expr import Cpp, Expr, Interval, build, fold, interval, multiple_of
 from tsc.expr.tree import Binary, Call, Compare, Int, Ref
 from tsc.ops.lowering import Refused
 from tsc.program.model import Task
@@ -48,13 +48,14 @@ class Loops:
         type_ = "i64" if wide else "int"
         trips = self._trips(flat_start, function.flat(node.end, env), flat_step, up)
         counted = interval(trips, function.ranges(env, scope))
+        rounds = fold(trips, {}).value
         counter_type = "int" if counted.fits_32 else "i64"
         simple = up and flat_start.value == 0 and flat_step.value == 1
         names = function.names
         literal = flat_step.value
         distance = f"- {-literal}" if literal is not None and literal < 0 else f"+ {stride.operand}"
         round_ = Round(
-            variable, names.free("iter"), names.free("trips"),
+            variable, names.free("iter"), str(int(rounds)) if rounds is not None else names.free("trips"),
             start.text if flat_start.value is not None else names.free(f"{variable}_start"),
             f"{variable} {distance} {'>=' if up else '<='} {end.operand}", simple,
         )  # fmt: skip
@@ -66,7 +67,7 @@ class Loops:
         if "start" in round_.uses and flat_start.value is None:
             before.append(Statement("constant", {"type": type_, "name": round_.start, "value": start.text}))
             start = Cpp(round_.start, start.bits, False)
-        if "trips" in round_.uses:
+        if "trips" in round_.uses and rounds is None:
             text = function.text(self._trips(node.start, node.end, node.step, up), env, scope)
             before.append(Statement("constant", {"type": counter_type, "name": round_.trips, "value": text}))
         counter = round_.counter if "counter" in round_.uses else ""

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from tsc.emit.kernel import Kernel, bits_of
-from tsc.emit.plan import Barriers, Region
+from tsc.emit.plan import Barriers, Parameter, Region
 from tsc.expr import Expr, provably
 from tsc.program.accesses import touches
 from tsc.program.model import Program, Tensor
@@ -50,17 +50,23 @@ def manifest_of(
         "smem_bytes": program.smem_bytes or 0,
         "ctas_per_sm": spec.launch.ctas_per_sm,
         "pdl": any(step.verb == "pdl_wait" for task in program.tasks for step in task.steps()),
-        "arguments": [dict(parameter.argument) for parameter in kernel.parameters()],
+        "arguments": [_argument(kernel, parameter) for parameter in kernel.parameters()],
         "tensor_maps": [
             {
                 "tensor": key.tensor, "box": [key.box[dim] for dim in program.tensors[key.tensor].order],
                 "swizzle": key.swizzle, "l2": key.l2, "fill": key.fill,
             }
-            for key in kernel.maps
+            for key in kernel.ordered_maps()
         ],
         "layout": [{"name": r.name, "offset": r.offset, "bytes": r.bytes, "stages": r.stages} for r in regions],
         "barriers": [{"name": b.name, "offset": b.offset, "count": b.count, "arrivals": b.arrivals} for b in barriers],
     }  # fmt: skip
+
+
+def _argument(kernel: Kernel, parameter: Parameter) -> dict[str, Any]:
+    if parameter.grid_constant:
+        return {"kind": "tensor_map", "map": kernel.ordered_maps().index(parameter.argument["map"])}
+    return dict(parameter.argument)
 
 
 def cluster_dims(program: Program) -> tuple[int, int, int]:

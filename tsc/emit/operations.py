@@ -100,9 +100,7 @@ class StepLowering(Lowering):
         end = self.rings.end(memory, operand.copy, "write")
         if end.pipeline.store_ring:
             raise Refused(f"a load into the store ring `{reference}` is not generated yet")
-        return self.rings.at(
-            end.signal, end.stage if memory.buffers else self.rings.cursor_stage(end, end.take)
-        )
+        return self.rings.at(self.rings.signals(end), end.stage)
 
     def multicast(self, axis: str) -> Multicast:
         extent, stride = self.kernel.axis(axis)
@@ -229,7 +227,7 @@ def peers_mask(function: Function, axes: Sequence[str]) -> str:
             terms.append(str(own))
             continue
         place = function.cluster_rank(axis)
-        rank = function.builtin("cluster.rank", "int", "static_cast<int>(cluster_rank())")
+        rank = function.builtin("rank", "int", "static_cast<int>(cluster_rank())")
         shift = f"{rank} - {place}" if stride == 1 else f"{rank} - {place} * {stride}"
         terms.append(f"{own} << ({shift})")
     text = " | ".join(f"({term})" if len(terms) > 1 and "<<" in term else term for term in terms)

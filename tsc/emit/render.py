@@ -157,7 +157,7 @@ def _compound(item: Compound, depth: int) -> list[str]:
     head = _macro(item)
     inner = _block(item.body, depth + 1)
     if item.macro == "tile_loop":
-        tile = Statement("tile_of_loop", {key: item.fields[key] for key in ("unit", "inner", "seq")})
+        tile = Statement("tile_of", {key: item.fields[key] for key in ("unit", "inner", "seq")})
         inner = [*_item(tile, depth + 1), *inner]
     if (
         item.macro == "if"
@@ -182,7 +182,7 @@ def _compound(item: Compound, depth: int) -> list[str]:
     return [*printed, f"{indent}}} else {{", *_block(item.otherwise, depth + 1), f"{indent}}}"]
 
 
-def _fold(line: str, width: int = WIDTH) -> list[str]:
+def _fold(line: str, width: int = WIDTH, outer: bool = True) -> list[str]:
     """Break a long line behind a comma that is outside of template arguments, and indent what follows by four."""
     if len(line) <= width or line.lstrip().startswith("//"):
         return [line]
@@ -196,4 +196,5 @@ def _fold(line: str, width: int = WIDTH) -> list[str]:
             cut = i
     if cut < width // 4:
         return [line]
-    return [line[: cut + 1], *(f"    {part}" for part in _fold(line[cut + 2 :], width - 4))]
+    rest = _fold(line[cut + 2 :], width - 4 if outer else width, outer=False)
+    return [line[: cut + 1], *(f"    {part}" if outer else part for part in rest)]

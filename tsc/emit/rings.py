@@ -11,6 +11,7 @@ from tsc.emit.plan import Compound, Item, Statement
 from tsc.emit.scope import Scope
 from tsc.expr import Expr
 from tsc.ops.lowering import Refused
+from tsc.program.accesses import touches
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Pipeline
 from tsc.program.rings import empty_arrivals, full_arrivals
@@ -37,9 +38,6 @@ class RingEnd:
     stage: str
     held: str
     ready: str
-    first: str  # C++ of the first byte of the copy
-    barrier: str  # C++ of the barriers that this side waits on
-    signal: str  # C++ of the barriers that this side arrives on
     everybody: bool  # whether all threads wait, or the leader alone
 
     @property
@@ -56,6 +54,17 @@ class Rings:
         self.program = function.program
         self.held: Held = analyse(self.task.tree, self._ends_of, self._keep)
         self.ends: dict[End, RingEnd] = {}
+        self.touched = self._touched()
+
+    def _touched(self) -> frozenset[tuple[str, int]]:
+        """Return the rings whose payload the task touches."""
+        program, task = self.program, self.task
+        return frozenset(
+            (touch.operand.name, touch.operand.copy)
+            for step in task.steps()
+            for touch in touches(step, program.meanings, program.works, task.name, task.replica)
+            if touch.operand is not None
+        )
 
     # ---- what a step names ----------------------------------------------------------------------------------
 
@@ -121,6 +130,8 @@ class Rings:
         index = (
             self.function.vary(list(range(self.task.replicas))) if self.own_copy(memory, copy) else str(copy)
         )
+        if index == "1":
+            return f"{name} + {step}"
         return f"{name} + {index if index.isalnum() else f'({index})'} * {step}"
 
     def prefix(self, memory: Memory, copy: int) -> str:
@@ -156,6 +167,14 @@ class Rings:
         key = f"{name}.{kind}"
         return self._base(f"{key}[{copy}]", "", prefix, lambda: self.number(memory, copy, key, values))
 
+    def waits_on(self, end: RingEnd) -> str:
+        """Return the barriers that a side waits on."""
+        return self.barriers(end.ring, end.copy, "empty" if end.side == "write" else "full")
+
+    def signals(self, end: RingEnd) -> str:
+        """Return the barriers that a side arrives at."""
+        return self.barriers(end.ring, end.copy, "full" if end.side == "write" else "empty")
+
     def _base(self, key: str, name: str, wanted: str, offset: Callable[[], str]) -> str:
         function = self.function
         if key not in function.spelled_lets:
@@ -189,20 +208,12 @@ class Rings:
             give = self._variable(f"{prefix}_{'commit' if side == 'write' else 'release'}", cursor)
             if not held.certain(key):
                 counter = self._variable(f"{prefix}_{'acquired' if side == 'write' else 'held'}", "int", "0")
-        if (deep or observed or pipeline.store_ring) and stages > 1 and memory.buffers:
+        if (deep or observed or pipeline.store_ring) and stages > 1 and (memory.name, copy) in self.touched:
             stage = self._variable(f"{prefix}_{word}_stage", "u32", "0")
         if key in held.looks:
             ready = self._variable(f"{prefix}_{word}_ready", "bool", "false")
-        first = self.address(memory, copy) if memory.buffers else ""
-        if pipeline.store_ring:
-            return RingEnd(
-                memory, copy, side, pipeline, prefix, take, give, stage, "", "", first, "", "", True
-            )
-        waits, signals = ("empty", "full") if side == "write" else ("full", "empty")
-        return RingEnd(
-            memory, copy, side, pipeline, prefix, take, give, stage, counter, ready, first,
-            self.barriers(memory, copy, waits), self.barriers(memory, copy, signals), self.everybody(memory, copy, side),
-        )  # fmt: skip
+        everybody = pipeline.store_ring or self.everybody(memory, copy, side)
+        return RingEnd(memory, copy, side, pipeline, prefix, take, give, stage, counter, ready, everybody)
 
     def _variable(self, wanted: str, type_: str, value: str = "") -> str:
         name = self.function.names.free(wanted)
@@ -236,7 +247,7 @@ class Rings:
 
     def stage_address(self, end: RingEnd, offset: int) -> str:
         """Return the C++ of a byte of the stage taken last."""
-        text = end.first
+        text = self.address(end.ring, end.copy)
         if end.stage != "0":
             text += f" + {end.stage} * {self.kernel.place(f'{end.ring.name}.stage', end.ring.stage_bytes)}"
         return text if offset == 0 else f"{text} + {offset}"
@@ -258,7 +269,7 @@ class Rings:
         if blocks:
             flip = " ^ 1" if end.side == "write" else ""
             fields = {
-                "barrier": self.at(end.barrier, self.cursor_stage(end, end.take)), "parity": f"{end.take}.phase{flip}",
+                "barrier": self.at(self.waits_on(end), self.cursor_stage(end, end.take)), "parity": f"{end.take}.phase{flip}",
                 "ready": end.ready,
             }  # fmt: skip
             items.append(self.guarded(Statement("wait", fields), end.everybody))
@@ -276,7 +287,7 @@ class Rings:
     def look(self, end: RingEnd) -> list[Item]:
         """Look at the next stage's barrier."""
         flip = " ^ 1" if end.side == "write" else ""
-        barrier = self.at(end.barrier, self.cursor_stage(end, end.take))
+        barrier = self.at(self.waits_on(end), self.cursor_stage(end, end.take))
         look = Statement(
             "look", {"ready": end.ready, "barrier": barrier, "parity": f"{end.take}.phase{flip}"}
         )

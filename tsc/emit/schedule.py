@@ -235,24 +235,23 @@ class Schedule:
         if queue is None:
             return body
         clusters = dict(self.program.cluster)
-        units: list[str] = []
         model = self.program.spec.resources[queue.name]
         axes = list(model.axes.items()) if isinstance(model, Queue) else []
+        before: list[Item] = []
+        units: list[str] = []
         # With a tile a CTA nobody counts along the slowest axis.
         for axis, extent in axes[1:] if policy == "grid" else axes:
             value, size = function.cpp(extent, {}, scope), clusters.get(axis, 1)
-            units.append(f"cdiv({value.text}, {size})" if size > 1 else value.operand)
+            text = f"cdiv({value.text}, {size})" if size > 1 else value.text
+            units.append(function.names.free(f"{axis}_units"))
+            fields = {"type": "u32", "name": units[-1], "value": f"static_cast<u32>({text})"}
+            before.append(Statement("constant", fields))
         self.kernel.tile_fields |= {axis for axis, _ in queue.axes}
-        fields: dict[str, object] = {
-            "inner": units if policy == "grid" else units[1:], "cluster": self.kernel.cluster_size, "seq": function.names.free("seq") if self.uses_seq else "",
-            "all": " * ".join(f"static_cast<u32>({unit})" for unit in units), "unit": function.names.free("unit"),
-            "units": function.names.free("units"),
+        loop: dict[str, object] = {
+            "inner": units if policy == "grid" else units[1:], "cluster": self.kernel.cluster_size,
+            "seq": ("0" if policy == "grid" else function.names.free("seq")) if function.uses_seq else "",
+            "all": " * ".join(units), "unit": function.names.free("unit"),
         }  # fmt: skip
         if policy == "grid":
-            return [Statement("one_tile", fields), *body]
-        return [Compound("tile_loop", fields, tuple(body))]
-
-    @property
-    def uses_seq(self) -> bool:
-        """Whether the task asks how many tiles its CTA has had."""
-        return self.function.uses_seq
+            return [*before, Statement("one_tile", loop), *body]
+        return [*before, Compound("tile_loop", loop, tuple(body))]

@@ -119,7 +119,7 @@ class Steps:
     def arrive_full(self, step: Step, ends: list[RingEnd]) -> list[Item]:
         """Return what hands one stage over, by the engines that filled it."""
         first = ends[0]
-        barrier = self.rings.at(first.signal, self.rings.cursor_stage(first, first.give))
+        barrier = self.rings.at(self.rings.signals(first), self.rings.cursor_stage(first, first.give))
         uses = [self.kernel.use(self.task, end.ring.name, end.copy) for end in ends]
         writes = frozenset[str]().union(*(use.engine_writes for use in uses if use is not None))
         read_later = frozenset[str]().union(
@@ -136,12 +136,27 @@ class Steps:
         if copies and not threads:
             return [Statement("arrive_cp_async", {"barrier": barrier})]
         items: list[Item] = [Statement("cp_async_wait")] if copies else []
-        if threads and (copies or read_later & ASYNC_READERS):
-            items += [Statement("fence_async")] if read_later & ASYNC_READERS else []
+        if read_later & ASYNC_READERS or any(self.refilled(end) for end in ends):
+            items.append(Statement("fence_async"))
         items += self.global_fence()
         if copies:
             return [*items, arrive]
         return [*items, *self.by_warp(arrive)]
+
+    def refilled(self, end: RingEnd) -> bool:
+        """Whether threads and TMA fill the same buffer of a ring in different rounds."""
+        program = self.program
+        by: dict[str, set[str | None]] = {Engine.THREAD.value: set(), Engine.TMA.value: set()}
+        for task in program.tasks:
+            for step in task.steps():
+                for touch in touches(step, program.meanings, program.works, task.name, task.replica):
+                    operand = touch.operand
+                    if operand is None or (operand.name, operand.copy) != (end.ring.name, end.copy):
+                        continue
+                    if touch.writes and touch.engine.value in by:
+                        by[touch.engine.value].add(touch.reference.buffer)
+        threads, loads = by.values()
+        return bool(threads and loads and (threads & loads or None in threads | loads))
 
     def global_fence(self) -> list[Item]:
         """Return the fence of a task that wrote to a tensor which asynchronous loads of this kernel read."""
@@ -165,15 +180,7 @@ class Steps:
         """Return what gives one stage back, to every CTA whose loads reach it."""
         first = ends[0]
         stage = self.rings.cursor_stage(first, first.give)
-        barrier = self.rings.at(first.signal, stage)
-        uses = [self.kernel.use(self.task, end.ring.name, end.copy) for end in ends]
-        items: list[Item] = []
-        refilled = frozenset[str]().union(*(self.kernel.engines(end.ring.name, end.copy)[1] for end in ends))
-        wrote = any(
-            use is not None and not use.produces and Engine.THREAD.value in use.engine_writes for use in uses
-        )
-        if wrote and Engine.TMA.value in refilled:
-            items.append(Statement("fence_async"))
+        barrier = self.rings.at(self.rings.signals(first), stage)
         axes = tuple(dict.fromkeys(axis for end in ends for axis in end.pipeline.multicast))
         alone = self.task.single or self.rings.arrivals(
             tuple((e.ring, e.copy) for e in ends), "read"
@@ -181,16 +188,16 @@ class Steps:
         if not axes or self.kernel.cluster_size == 1:
             arrive = Statement("arrive", {"barrier": barrier})
             if alone:
-                return [*items, self.rings.guarded(arrive, everybody=self.task.single)]
-            return [*items, *self.by_warp(arrive)]
+                return [self.rings.guarded(arrive, everybody=self.task.single)]
+            return self.by_warp(arrive)
         mask = self.function.builtin(f"{first.label}_peers", "u32", peers_mask(self.function, axes))
         if alone:
             rank = self.function.names.free("rank")
             fields = {"rank": rank, "ranks": self.kernel.cluster_size, "mask": mask, "barrier": barrier}
-            return [*items, self.rings.guarded(Statement("arrive_peers", fields), everybody=self.task.single)]
+            return [self.rings.guarded(Statement("arrive_peers", fields), everybody=self.task.single)]
         # Lane i answers for rank i.
         lane = f"{self.function.task_name()}.lane"
-        base = first.signal
+        base = self.rings.signals(first)
         address = f"cluster_address({base}, {mask} >> {lane} & 1 ? {lane} : 0)"
         key = f"{first.label}_peer"
         if key not in self.function.prelude.states:
@@ -201,7 +208,6 @@ class Steps:
         remote = self.rings.at(self.function.spelled_lets[key], stage)
         arrive = Statement("arrive_remote", {"barrier": remote})
         return [
-            *items,
             Statement("warp_sync"),
             Compound("if", {"condition": f"{mask} >> {lane} & 1"}, (arrive,)),
         ]
@@ -243,7 +249,8 @@ class Steps:
                 Statement("flip", {"name": phase}),
             ]
         following = self.function.vary([(place + 1) % count for place in known])
-        return self.by_warp(Statement("arrive", {"barrier": self._turn_barrier(base, following)}))
+        arrive = Statement("arrive", {"barrier": self._turn_barrier(base, following)})
+        return [*self.global_fence(), *self.by_warp(arrive)]
 
     @staticmethod
     def _turn_barrier(base: str, place: str) -> str:
@@ -261,7 +268,7 @@ class Steps:
         if order.barrier_id is None or self.task.single:
             raise Refused(f"`{step.verb}` of `{order.name}` is not generated here yet")
         macro = "named_sync" if step.verb == "sync" else "named_arrive"
-        return [Statement(macro, {"id": order.barrier_id, "threads": order.threads})]
+        return [*self.global_fence(), Statement(macro, {"id": order.barrier_id, "threads": order.threads})]
 
 
 def _fewest_stores(tree: Block, steps: Steps, end: RingEnd) -> int:

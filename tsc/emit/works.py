@@ -79,7 +79,7 @@ class Works:
         self._values(call, function, step, scope, work, whole)
         self._arguments(call, function, step, scope, work, model)
         self._tokens(call, function, work, model)
-        templates = [*(["class TASK"] if several else []), *call.templates]
+        templates = [*call.templates, *(["class TASK"] if several else [])]
         snippet = self._function(work, call, templates, self._constants(work, whole))
         fields = {"name": snippet.name, "values": call.values, "arguments": call.arguments}
         return [Statement("call", fields)]

@@ -154,7 +154,7 @@ def transfer(
     if share is not None and sliced is not None:
         begin = f"{begin} + {share.rank} * {offset}"
         where[covered[sliced]] = (
-            f"{_factor(lowering.text(at[covered[sliced]]))} + static_cast<int>({share.rank}) * {part[sliced]}"
+            f"{_factor(lowering.text(at[covered[sliced]]))} + {share.rank} * {part[sliced]}"
         )
     return _parts(lowering, tensor, plan, covered, name, begin, where)
 
