@@ -77,6 +77,22 @@ def test_a_wrong_output_is_found() -> None:
     assert not matches("a.c\n", "abc\n")
 
 
+def test_shown_schedule_is_the_spec() -> None:
+    (shown,) = re.findall(r"^```yaml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert shown in (ROOT / "specs/copy/tma.tsc.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("block", re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL))
+def test_python_runs(block: str, place: Path) -> None:
+    for name in re.findall(r"(\w+)\.cubin", block):
+        command = [place / "bin" / "tsc", "build", f"specs/copy/{name}.tsc.yaml", "-o", f"{name}.cubin"]
+        subprocess.run(command, cwd=place, check=True, capture_output=True)
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", block], cwd=place, env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_every_command_is_in_the_table_and_no_other(help_of: dict[str, str]) -> None:
     assert sorted(re.findall(r"^\| `tsc (\w+)", README, re.MULTILINE)) == sorted(filter(None, help_of))
 

@@ -98,6 +98,8 @@ def check(
                     reports[place] = choose(report, chosen, left_out)
         except (ReadError, OSError) as error:
             code = complain(str(error))
+    if not reports:
+        raise typer.Exit(code)
     diagnostics = [diagnostic for report in reports.values() for diagnostic in report.diagnostics]
     sources = {name: text for report in reports.values() for name, text in report.sources.items()}
     renderer = import_module(f"tsc.diagnostics.render.{format}")
@@ -106,5 +108,5 @@ def check(
         automatic = output_file == "-" and in_color(sys.stdout)
         options["color"] = automatic if color is Color.AUTO else color is Color.ALWAYS
     deliver(renderer.render(diagnostics, sources, RULES, **options), output_file)
-    found = max((report.exit_code(fail_on) for report in reports.values()), default=0)
+    found = max(report.exit_code(fail_on) for report in reports.values())
     raise typer.Exit(code or (0 if exit_zero or format is CheckFormat.SARIF else found))
