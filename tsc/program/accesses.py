@@ -66,7 +66,9 @@ class Meanings:
         if model is None:
             return None
         copy = 0
-        per = getattr(model, "per", None)
+        # A group has as many copies as its rings.
+        first = self.spec.resources.get(self.group_members(name)[0]) if self.group_members(name) else None
+        per = getattr(first, "per", None)
         if per is not None:
             if reference.index is not None:
                 copy = self.values.integer(reference.index, route, env) or 0

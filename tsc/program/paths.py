@@ -1,8 +1,8 @@
 """Every path through a task's schedule, as far as a rule needs to tell paths apart.
 
 A rule gives a transfer function over some small state; the walker runs it along all paths: guards taken and
-not taken (two guards on one condition move together), loops of no round, of one, and of many, first and last
-rounds apart, `every` by its phase. A guard without a step that matters is not a branch.
+not taken (as far as conditions do not decide each other), loops of no round, of one, and of many, first and
+last rounds apart, `every` by its phase. A guard without a step that matters is not a branch.
 """
 
 from __future__ import annotations
@@ -12,30 +12,20 @@ from dataclasses import dataclass
 from math import lcm
 from typing import Generic, TypeVar
 
-from tsc.expr import evaluate, interval, show
-from tsc.expr.tree import Unary
 from tsc.program.accesses import touches
+from tsc.program.conditions import Assumption, Conditions, Question, Round, parsed, static_cuts, static_trips
 from tsc.program.model import Program, Task
-from tsc.program.tree import Block, Guard, Loop, Step, TileLoop, blocks, walk
+from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop, blocks, walk
 from tsc.spec.schedule import Do
 
 S = TypeVar("S", bound=Hashable)
 
-# Beyond this many states conditions are no longer told apart, and rules stay silent.
-MOST_STATES = 4096
+# Beyond so many steps of paths a walk is given up, and rules stay silent.
+MOST_WORK = 20_000
 # Loops with a trip count known when built are run round by round up to this many rounds.
 MOST_ROUNDS = 64
 # Phases of `every` blocks are told apart up to this common period.
 MOST_PERIOD = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """A condition that has been decided on this path, and the names on which it depends."""
-
-    key: str
-    value: bool
-    names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,200 +36,239 @@ class Path(Generic[S]):
     assumed: frozenset[Assumption] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class _Round:
-    """The round of the innermost loop: its number (of a class of them), and if it is the first or last."""
-
-    number: int
-    first: bool
-    last: bool
+class _TooMuch(Exception):
+    """The walk has become too long."""
 
 
 class Walker(Generic[S]):
-    """Runs `transfer` along all paths of one task; `matters` says which steps change or look at the state."""
+    """Runs `transfer` along all paths of one task; `matters` says which steps change or look at the state.
+
+    Walkers of one task share their `conditions`, so that each is judged once.
+    """
 
     def __init__(
-        self, program: Program, task: Task, transfer: Callable[[Step, S], S], matters: Callable[[Step], bool]
+        self,
+        program: Program,
+        task: Task,
+        transfer: Callable[[Step, S], S],
+        matters: Callable[[Step], bool],
+        conditions: Conditions | None = None,
     ) -> None:
         self.program, self.task, self.transfer = program, task, transfer
+        self.conditions = conditions or Conditions(program)
         self.complete = True
+        self._work = 0
+        self._kept = _KEPT
         self._relevant: set[int] = set()
         for node, above in walk(task.tree):
             if isinstance(node, Step) and matters(node):
                 self._relevant.update(id(outer) for outer in above)
                 self._relevant.add(id(node))
+        self._changes = dict(_changes(program, task))
 
     def run(self, initial: S) -> frozenset[S]:
-        """Return the states at the end of the schedule; `complete` is false after too many paths."""
-        ends = self._block(self.task.tree, {Path(initial)}, None)
-        return frozenset(path.state for path in ends)
+        """Return the states at the end of the schedule; none, and not `complete`, after too many paths."""
+        try:
+            return frozenset(path.state for path in self._block(self.task.tree, {Path(initial)}, None))
+        except _TooMuch:
+            self.complete = False
+            return frozenset()
 
-    def _block(self, block: Block, paths: set[Path[S]], now: _Round | None) -> set[Path[S]]:
+    def _block(self, block: Block, paths: set[Path[S]], now: Round | None) -> set[Path[S]]:
         for node in block:
-            if id(node) not in self._relevant and not isinstance(node, Step):
-                continue
-            match node:
-                case Step():
-                    paths = {self._step(node, path) for path in paths}
-                case TileLoop():
-                    paths = self._tiles(node, paths)
-                case Loop():
-                    paths = self._loop(node, paths)
-                case Guard():
-                    paths = self._guard(node, paths, now)
-            if len(paths) > MOST_STATES:
-                self.complete = False
-                paths = {Path(path.state) for path in paths}
-                paths = set(list(paths)[:MOST_STATES])
+            if id(node) in self._relevant:
+                self._work += len(paths)
+                if self._work > MOST_WORK:
+                    raise _TooMuch
+                paths = self._node(node, paths, now)
+            changed = self._changes.get(id(node))
+            if changed is not None and (isinstance(node, Step) or id(node) not in self._relevant):
+                paths = {_forget(path, lambda one, gone=changed: bool(one.names & gone)) for path in paths}  # type: ignore[misc]
         return paths
 
-    def _step(self, step: Step, path: Path[S]) -> Path[S]:
-        state = self.transfer(step, path.state) if id(step) in self._relevant else path.state
-        changed = self._changed(step) if path.assumed else frozenset()
-        if changed:
-            return Path(state, frozenset(a for a in path.assumed if not a.names & changed))
-        return Path(state, path.assumed)
-
-    def _changed(self, step: Step) -> frozenset[str]:
-        """Return the tokens and registers that a step gives new values."""
-        names = set(step.model.out) if isinstance(step.model, Do) else set()
-        for touch in touches(
-            step, self.program.meanings, self.program.works, self.task.name, self.task.replica
-        ):
-            if touch.writes and touch.operand is not None and touch.operand.kind == "registers":
-                names.add(touch.operand.name)
-        return frozenset(names)
+    def _node(self, node: Node, paths: set[Path[S]], now: Round | None) -> set[Path[S]]:
+        match node:
+            case Step():
+                return {Path(self.transfer(node, path.state), path.assumed) for path in paths}
+            case TileLoop():
+                return self._tiles(node, paths)
+            case Loop():
+                return self._loop(node, paths, now)
+            case Guard():
+                return self._guard(node, paths, now)
 
     def _tiles(self, node: TileLoop, paths: set[Path[S]]) -> set[Path[S]]:
-        done, frontier, seen = set(paths), paths, set(paths)
+        if node.skip_if is not None:
+            skip = self.program.flat(node.skip_if, node.env)
+            names = {name.text for name in skip.names}
+            self._kept = Question(
+                "skippable", next(iter(parsed(f"not ({skip.text})")), None), _KEPT.names | names, 0
+            )
         if self.program.queue is not None and self.program.queue.policy == "grid":
             return self._block(node.body, paths, None)
+        frontier, seen = paths, set(paths)
         while frontier:
-            after = {_forget(path, _is_tile_name) for path in self._block(node.body, frontier, None)}
+            after = {_forget(path, _of_tile) for path in self._block(node.body, frontier, None)}
             frontier = after - seen
             seen |= after
-            done |= after
-        return done
+        return seen
 
-    def _loop(self, node: Loop, paths: set[Path[S]]) -> set[Path[S]]:
-        trips = static_trips(self.program, node)
-        if trips is not None and trips <= MOST_ROUNDS and not node.split:
-            for number in range(trips):
-                paths = self._block(
-                    node.pieces[0].body, paths, _Round(number, number == 0, number == trips - 1)
-                )
-                paths = {self._next(path, node) for path in paths}
+    def _loop(self, node: Loop, paths: set[Path[S]], now: Round | None) -> set[Path[S]]:
+        trips, cuts = self.conditions.trips(node), static_cuts(self.program, node)
+        if trips.lo == trips.hi <= MOST_ROUNDS and cuts is not None:
+            for number in range(trips.lo):
+                here = self.conditions.round(node, number, number == trips.lo - 1, True, now)
+                body = node.pieces[sum(number >= cut for cut in cuts)].body
+                paths = {_forget_round(path, node) for path in self._block(body, paths, here)}
             return paths
-        key = "trips " + " ".join(
-            show(self.program.flat(e, node.env)) for e in (node.start, node.end, node.step)
-        )
-        names = frozenset(
-            n.text for e in (node.start, node.end) for n in self.program.flat(e, node.env).names
-        )
-        some, none = self._split(paths, node.key or key, names)
-        if trips is not None or self._never_empty(node):
+        some, none = self._split(paths, self.conditions.of_loop(node, now), now)
+        if trips.lo > 0:
             some, none = some | none, set()
         period, offset = self._periods(node)
-        ended = {path for path in none}
-        entering: set[tuple[int, Path[S]]] = {(0, path) for path in some}
-        for i, piece in enumerate(node.pieces):
-            frontier, seen, leaving = entering, set(entering), set(entering) if node.split else set()
-            while frontier:
-                following: set[tuple[int, Path[S]]] = set()
-                for number in {n for n, _ in frontier}:
-                    here = {path for n, path in frontier if n == number}
-                    ended |= {
-                        self._next(path, node)
-                        for path in self._block(piece.body, here, _Round(number, number == 0, True))
-                    }
-                    after = self._block(piece.body, here, _Round(number, number == 0, False))
-                    step = number + 1 if number + 1 < offset + period else offset
-                    following |= {(step, self._next(path, node)) for path in after}
-                frontier = following - seen
-                seen |= following
-                leaving |= following
-                if len(seen) > MOST_STATES:
-                    self.complete = False
-                    break
-            entering = leaving if i + 1 < len(node.pieces) else set()
+        if cuts is not None and max(cuts, default=0) <= MOST_ROUNDS:
+            # Each round of a class lies in one piece, so the pieces are told apart by the round's number.
+            offset = max(offset, *cuts, 1)
+            bodies = [node.pieces[sum(n >= cut for cut in cuts)].body for n in range(offset + period)]
+            ended, _ = self._rounds(node, bodies, {(0, path) for path in some}, offset, now)
+            return ended | none
+        ended, entering = set(none), {(0, path) for path in some}
+        for piece in node.pieces:
+            after, passed = self._rounds(node, [piece.body] * (offset + period), entering, offset, now)
+            ended |= after
+            entering |= passed
         return ended
 
-    def _next(self, path: Path[S], node: Loop) -> Path[S]:
-        gone = {node.variable, "loop", "iter"} if node.kind == "domain_loop" else {node.variable, "iter"}
-        return _forget(path, lambda name: name in gone)
+    def _rounds(
+        self,
+        node: Loop,
+        bodies: list[Block],
+        entering: set[tuple[int, Path[S]]],
+        offset: int,
+        now: Round | None,
+    ) -> tuple[set[Path[S]], set[tuple[int, Path[S]]]]:
+        """Run rounds by their number, those behind the last body again; return ends and what may go on."""
+        ended: set[Path[S]] = set()
+        frontier, seen = entering, set(entering)
+        while frontier:
+            following: set[tuple[int, Path[S]]] = set()
+            for number in sorted({n for n, _ in frontier}):
+                here = {path for n, path in frontier if n == number}
+                for last in self._lasts(node, number, offset, len(bodies) - offset):
+                    round_ = self.conditions.round(node, number, last, number < offset, now)
+                    after = {_forget_round(path, node) for path in self._block(bodies[number], here, round_)}
+                    if last:
+                        ended |= after
+                    else:
+                        step = number + 1 if number + 1 < len(bodies) else offset
+                        following |= {(step, path) for path in after}
+            frontier = following - seen
+            seen |= following
+        return ended, seen
+
+    def _lasts(self, node: Loop, number: int, offset: int, period: int) -> list[bool]:
+        """Return whether a round of this number can be the last one, and whether it need not be."""
+        trips = self.conditions.trips(node)
+        if trips.lo == trips.hi >= offset:
+            ends = number == offset + (trips.lo - 1 - offset) % period
+        else:
+            ends = trips.lo <= number + 1 <= trips.hi if number < offset else number + 1 <= trips.hi
+        return [True] * ends + [False] * (number + 1 < trips.hi)
 
     def _periods(self, node: Loop) -> tuple[int, int]:
         """Return the common period of the `every` blocks inside and the round from which they repeat."""
         period, offset = 1, 1
         for piece in node.pieces:
             for guard in _own_guards(piece.body):
-                if guard.kind == "every" and guard.period and guard.period > 0:
+                if (
+                    guard.kind == "every"
+                    and guard.period
+                    and guard.period > 0
+                    and id(guard) in self._relevant
+                ):
                     period = lcm(period, guard.period)
                     offset = max(offset, (guard.start or 0) + 1)
         if period > MOST_PERIOD or offset > MOST_ROUNDS:
-            self.complete = False
-            return 1, 1
+            raise _TooMuch
         return period, offset
 
-    def _never_empty(self, node: Loop) -> bool:
-        start, end, step = (self.program.flat(e, node.env) for e in (node.start, node.end, node.step))
-        ranges = self.program.ranges
-        if any(name.text not in ranges for e in (start, end, step) for name in e.names):
-            return False
-        first, last, stride = interval(start, ranges), interval(end, ranges), interval(step, ranges)
-        return (stride.lo > 0 and first.hi < last.lo) or (stride.hi < 0 and first.lo > last.hi)
-
-    def _guard(self, node: Guard, paths: set[Path[S]], now: _Round | None) -> set[Path[S]]:
+    def _guard(self, node: Guard, paths: set[Path[S]], now: Round | None) -> set[Path[S]]:
         match node.kind:
             case "first_iter" | "last_iter" if now is not None:
                 taken = now.first if node.kind == "first_iter" else now.last
                 return self._block(node.then, paths, now) if taken else paths
-            case "every" if now is not None and node.period:
-                runs = now.number >= (node.start or 0) and (now.number - (node.start or 0)) % node.period == 0
-                return self._block(node.then, paths, now) if runs else paths
+            case "every" if now is not None and node.period and node.period > 0:
+                since = now.number - (node.start or 0)
+                return (
+                    self._block(node.then, paths, now) if since >= 0 and since % node.period == 0 else paths
+                )
             case "when" if node.condition is not None:
-                key, names, flipped = self._condition(node)
-                true, false = self._split(paths, key, names)
-                if flipped:
-                    true, false = false, true
+                true, false = self._split(paths, self.conditions.of_guard(node, now), now)
                 return self._block(node.then, true, now) | self._block(node.otherwise, false, now)
             case "skippable":
-                kept, left = self._split(paths, "skippable", frozenset(("tile.seq",)))
+                kept, left = self._split(paths, self._kept, now)
                 return self._block(node.then, kept, now) | left
         return self._block(node.then, paths, now) | paths
 
-    def _condition(self, node: Guard) -> tuple[str, frozenset[str], bool]:
-        if node.condition is None:
-            return "", frozenset(), False
-        flat = self.program.flat(node.condition, node.env)
-        names = frozenset(name.text for name in flat.names)
-        if node.key is not None:
-            # What a key names is the same everywhere in one round; beyond that nothing is promised.
-            return f"key {node.key}", names | {"loop", "iter"}, False
-        if isinstance(flat.tree, Unary) and flat.tree.op == "not":
-            return show(flat).removeprefix("not").strip(), names, True
-        return show(flat), names, False
-
     def _split(
-        self, paths: set[Path[S]], key: str, names: frozenset[str]
+        self, paths: set[Path[S]], question: Question, now: Round | None
     ) -> tuple[set[Path[S]], set[Path[S]]]:
-        true: set[Path[S]] = set()
-        false: set[Path[S]] = set()
+        sides: dict[bool, set[Path[S]]] = {True: set(), False: set()}
         for path in paths:
-            known = next((a.value for a in path.assumed if a.key == key), None)
-            if known is not False:
-                true.add(Path(path.state, path.assumed | {Assumption(key, True, names)}))
-            if known is not True:
-                false.add(Path(path.state, path.assumed | {Assumption(key, False, names)}))
-        return true, false
+            known = self.conditions.answer(question, now, path.assumed)
+            if known is not None:
+                sides[known].add(path)
+                continue
+            for value, side in sides.items():
+                one = Assumption(question.key, value, question.names, question.loop, question.expr)
+                side.add(Path(path.state, path.assumed | {one}))
+        return sides[True], sides[False]
 
 
-def _forget(path: Path[S], gone: Callable[[str], bool]) -> Path[S]:
-    return Path(path.state, frozenset(a for a in path.assumed if not any(gone(name) for name in a.names)))
+_KEPT = Question("skippable", None, frozenset(("tile.seq",)), 0)
 
 
-def _is_tile_name(name: str) -> bool:
-    return name.startswith("tile.") or name in ("loop", "iter")
+def _changes(program: Program, task: Task) -> Iterator[tuple[int, frozenset[str]]]:
+    """Yield the tokens and registers on which conditions depend, and which a node gives new values."""
+    asked = {name for node, _ in walk(task.tree) for name in _asked(program, node)}
+    if not asked - program.ranges.keys():
+        return
+    changed: dict[int, set[str]] = {}
+    for node, above in walk(task.tree):
+        if not isinstance(node, Step):
+            continue
+        names = set(node.model.out) if isinstance(node.model, Do) else set()
+        for touch in touches(node, program.meanings, program.works, task.name, task.replica):
+            if touch.writes and touch.operand is not None and touch.operand.kind == "registers":
+                names.add(touch.operand.name)
+        if names & asked:
+            for outer in (node, *above):
+                changed.setdefault(id(outer), set()).update(names & asked)
+    yield from ((key, frozenset(names)) for key, names in changed.items())
+
+
+def _asked(program: Program, node: Node) -> set[str]:
+    match node:
+        case Guard(condition=condition) if condition is not None:
+            found = [condition]
+        case Loop():
+            found = [node.start, node.end, node.step]
+        case _:
+            return set()
+    return {name.text for expr in found for name in program.flat(expr, node.env).names}
+
+
+def _forget(path: Path[S], gone: Callable[[Assumption], bool]) -> Path[S]:
+    if not any(map(gone, path.assumed)):
+        return path
+    return Path(path.state, frozenset(one for one in path.assumed if not gone(one)))
+
+
+def _of_tile(one: Assumption) -> bool:
+    return one.loop != 0 or any(name.startswith("tile.") or name == "loop" for name in one.names)
+
+
+def _forget_round(path: Path[S], node: Loop) -> Path[S]:
+    return _forget(path, lambda one: one.loop in (id(node), -1) or node.variable in one.names)
 
 
 def _own_guards(block: Block) -> Iterator[Guard]:
@@ -252,13 +281,4 @@ def _own_guards(block: Block) -> Iterator[Guard]:
                 yield from _own_guards(inner)
 
 
-def static_trips(program: Program, node: Loop) -> int | None:
-    """Return how many rounds a loop makes, where that is known when built."""
-    flat = [program.flat(e, node.env) for e in (node.start, node.end, node.step)]
-    if any(e.names for e in flat):
-        return None
-    try:
-        start, end, step = (int(evaluate(e, {})) for e in flat)
-    except ValueError:
-        return None
-    return len(range(start, end, step)) if step else None
+__all__ = ["Path", "Walker", "static_trips"]

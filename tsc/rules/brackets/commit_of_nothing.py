@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.brackets.holds import holds
+from tsc.rules.brackets.holds import holds, kept, text
 
 RULE = Rule("TSC305", "commit-of-nothing", Severity.ERROR, "a commit never has a stage to hand over")
 
@@ -30,20 +30,23 @@ RULE = Rule("TSC305", "commit-of-nothing", Severity.ERROR, "a commit never has a
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each commit that finds no more acquired than it keeps, on every path."""
     for entry in holds(program):
-        for index, step in entry.steps.items():
-            if step.verb != "commit" or not entry.complete:
-                continue
-            keep = (
-                program.values.integer(getattr(step.model, "keep", None), (*step.route, "keep"), step.env)
-                or 0
+        if entry.stray_writes():
+            continue  # the missing `acquire` has been reported where the stage is written
+        for index in entry.idle(program, "commit"):
+            step, ring = entry.steps[index], entry.memory.name
+            keep = kept(program, step)
+            acquires = entry.places("acquire", "acquired here")
+            yield Finding(
+                RULE.name,
+                f"`{text(step)}` never has a stage to hand over: no path to it acquires "
+                + (f"more than the {keep} it keeps" if keep else f"one of `{ring}`"),
+                Place(step.route, label="nothing is acquired here"),
+                acquires,
+                help=_mend(ring, keep, bool(acquires)),
             )
-            most = max((state.acquired for state in entry.before.get(index, ())), default=0)
-            if most <= keep:
-                ring = entry.memory.name
-                kept = f" more than the {keep} it keeps" if keep else ""
-                yield Finding(
-                    RULE.name,
-                    f"`commit: {ring}` never has a stage to hand over: no path to it acquires any{kept}",
-                    Place(step.route, label="nothing is acquired here"),
-                    help=f"put `acquire: {ring}` before it, or take the step away",
-                )
+
+
+def _mend(ring: str, keep: int, acquired: bool) -> str:
+    if not acquired:
+        return f"put `acquire: {ring}` before it, or take the step away"
+    return f"keep fewer than {keep}" if keep else f"move it after `acquire: {ring}`, or take it away"

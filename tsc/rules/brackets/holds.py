@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tsc.diagnostics.model import Place
 from tsc.ops.base import Engine
 from tsc.program.accesses import Touch
+from tsc.program.conditions import Conditions
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Program, Task
 from tsc.program.paths import Walker
 from tsc.program.tree import Step
 
 RING_VERBS = frozenset(("acquire", "commit", "wait", "release", "try_acquire", "try_wait", "skip"))
+# Nobody keeps so many stages; a ring of which somebody does is left to the proof.
+MOST_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
     """Stages of one ring that a task holds: acquired and not committed, waited for and not released.
 
-    `observed` after a wait with `observe`, `committed` once anything has been committed.
+    Both are counted up to `Holds.most`. `observed` after a wait with `observe`, `committed` once anything has
+    been committed.
     """
 
     acquired: int = 0
@@ -37,10 +42,93 @@ class Holds:
     copy: int
     store_ring: bool
     complete: bool = True
+    most: int = 2
     before: dict[int, set[Held]] = field(default_factory=dict)  # by the step's index
     steps: dict[int, Step] = field(default_factory=dict)
+    protocol: set[int] = field(default_factory=set)  # indices of the steps that move stages
     touches: dict[int, list[Touch]] = field(default_factory=dict)
     ends: frozenset[Held] = frozenset()
+
+    def verbs(self, *verbs: str) -> list[Step]:
+        """Return the steps of these verbs that name the ring or its group."""
+        return [self.steps[i] for i in sorted(self.protocol) if self.steps[i].verb in verbs]
+
+    def places(self, verb: str, label: str) -> tuple[Place, ...]:
+        """Return where the first steps of a verb stand, for a finding about another place."""
+        routes = dict.fromkeys(step.route for step in self.verbs(verb))
+        return tuple(Place(route, label=label) for route in routes)[:3]
+
+    def stray_writes(self) -> list[int]:
+        """Return the steps that write a stage which some path to them has not acquired."""
+        return [
+            i for i, found in self.touches.items() if any(t.writes for t in found) and self.unheld(i, True)
+        ]
+
+    def stray_reads(self) -> list[int]:
+        """Return the steps that read a stage which some path to them does not hold."""
+        return [
+            i
+            for i, found in self.touches.items()
+            if any(t.mode == "read" for t in found) and self.unheld(i, False)
+        ]
+
+    def unheld(self, index: int, writing: bool) -> list[Held]:
+        """Return the states before a step in which it may not touch the ring."""
+        found = self.touches[index]
+        engine = self.store_ring and all(t.engine is Engine.STORE for t in found if t.mode == "read")
+        updates = any(touch.mode == "update" for touch in found)
+
+        def may(held: Held) -> bool:
+            if writing:
+                return bool(held.acquired or (updates and held.waited))
+            if engine:
+                return held.committed
+            return bool(held.waited or held.observed or held.acquired)
+
+        return [held for held in self.before.get(index, ()) if not may(held)]
+
+    def idle(self, program: Program, verb: str) -> list[int]:
+        """Return the `commit` or `release` steps that never find more held than they keep."""
+        return [
+            step.index
+            for step in self.verbs(verb)
+            if max((_count(held, verb) for held in self.before.get(step.index, ())), default=0)
+            <= kept(program, step)
+        ]
+
+
+def _count(held: Held, verb: str) -> int:
+    return held.acquired if verb == "commit" else held.waited
+
+
+def kept(program: Program, step: Step) -> int:
+    """Return how many stages a `commit` or `release` keeps; what is not known counts as none."""
+    keep = getattr(step.model, "keep", None)
+    return max(0, program.values.integer(keep, (*step.route, "keep"), step.env) or 0)
+
+
+def named(step: Step) -> str:
+    """Return the word by which a message calls a step: its work, or its verb."""
+    return str(getattr(step.model, "do", step.verb))
+
+
+def text(step: Step) -> str:
+    """Return a ring step as a message quotes it."""
+    return f"{step.verb}: {operand_of(step)}"
+
+
+def stages(count: int, entry: Holds) -> str:
+    """Say how many stages are held; counts end at `entry.most`."""
+    return "a stage" if count == 1 else f"{count} stages" + (" or more" if count == entry.most else "")
+
+
+def closing(program: Program, entry: Holds) -> tuple[str, str]:
+    """Return what a `commit` and what a `release` of the ring names: its fork, its merge, or the ring."""
+    ring = entry.memory.name
+    group = program.groups.get(entry.memory.group or "")
+    if group is None:
+        return ring, ring
+    return (group.name, ring) if group.kind == "fork" else (ring, group.name)
 
 
 def ring_of(program: Program, task: Task, step: Step) -> list[tuple[str, int]]:
@@ -56,11 +144,11 @@ def ring_of(program: Program, task: Task, step: Step) -> list[tuple[str, int]]:
 
 
 def holds(program: Program) -> Iterator[Holds]:
-    """Yield the facts of every ring copy in every task that names it."""
+    """Yield the facts of every ring copy in every task that names it, where all paths could be looked at."""
     global _last
     if _last[0] is not program:
         _last = (program, tuple(_all(program)))
-    yield from _last[1]
+    return (entry for entry in _last[1] if entry.complete)
 
 
 _last: tuple[Program | None, tuple[Holds, ...]] = (None, ())
@@ -71,7 +159,9 @@ def _all(program: Program) -> Iterator[Holds]:
         concerned: dict[tuple[str, int], Holds] = {}
         for step in task.steps():
             for key in ring_of(program, task, step):
-                _entry(concerned, program, task, key).steps[step.index] = step
+                entry = _entry(concerned, program, task, key)
+                entry.steps[step.index] = step
+                entry.protocol.add(step.index)
             for touch in program.touches(step, task):
                 if touch.operand is not None and touch.operand.name in program.memories:
                     key = (touch.operand.name, touch.operand.copy)
@@ -79,51 +169,45 @@ def _all(program: Program) -> Iterator[Holds]:
                         entry = _entry(concerned, program, task, key)
                         entry.steps[step.index] = step
                         entry.touches.setdefault(step.index, []).append(touch)
+        conditions = Conditions(program)
         for entry in concerned.values():
-            _walk(program, entry)
+            _walk(program, entry, conditions)
             yield entry
 
 
 def _entry(found: dict[tuple[str, int], Holds], program: Program, task: Task, key: tuple[str, int]) -> Holds:
     if key not in found:
         pipeline = program.pipelines.get(key)
-        found[key] = Holds(
-            task, program.memories[key[0]], key[1], pipeline is not None and pipeline.store_ring
-        )
+        store = pipeline is not None and pipeline.store_ring
+        found[key] = Holds(task, program.memories[key[0]], key[1], store)
     return found[key]
 
 
-def _walk(program: Program, entry: Holds) -> None:
-    most = max(1, entry.memory.stages or 1) + 1  # more than there are is as bad as one more
+def _walk(program: Program, entry: Holds, conditions: Conditions) -> None:
+    keeps = {step.index: kept(program, step) for step in entry.verbs("commit", "release")}
+    # Whoever holds more than all that is ever kept may as well hold one more.
+    entry.most = max(2, 1 + max(keeps.values(), default=0))
+    if entry.most > MOST_KEPT:
+        entry.complete = False
+        return
 
     def transfer(step: Step, held: Held) -> Held:
         entry.before.setdefault(step.index, set()).add(held)
-        if (entry.memory.name, entry.copy) not in ring_of(program, entry.task, step):
+        if step.index not in entry.protocol:
             return held
-        keep = 0
-        if step.verb in ("commit", "release"):
-            keep = (
-                program.values.integer(getattr(step.model, "keep", None), (*step.route, "keep"), step.env)
-                or 0
-            )
         match step.verb:
             case "acquire":
-                return Held(min(held.acquired + 1, most), held.waited, held.observed, held.committed)
+                return Held(min(held.acquired + 1, entry.most), held.waited, held.observed, held.committed)
             case "commit":
-                return Held(min(held.acquired, keep), held.waited, held.observed, True)
+                return Held(min(held.acquired, keeps[step.index]), held.waited, held.observed, True)
             case "wait" if getattr(step.model, "observe", None):
                 return Held(held.acquired, held.waited, True, held.committed)
             case "wait":
-                return Held(held.acquired, min(held.waited + 1, most), held.observed, held.committed)
+                return Held(held.acquired, min(held.waited + 1, entry.most), held.observed, held.committed)
             case "release":
-                return Held(held.acquired, min(held.waited, keep), held.observed, held.committed)
+                return Held(held.acquired, min(held.waited, keeps[step.index]), held.observed, held.committed)
         return held
 
-    walker = Walker(program, entry.task, transfer, lambda step: step.index in entry.steps)
+    walker = Walker(program, entry.task, transfer, lambda step: step.index in entry.steps, conditions)
     entry.ends = walker.run(Held())
     entry.complete = walker.complete
-
-
-def is_store(touch: Touch) -> bool:
-    """Whether a store engine reads here."""
-    return touch.engine is Engine.STORE and touch.reads

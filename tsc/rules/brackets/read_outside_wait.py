@@ -25,35 +25,34 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.brackets.holds import Held, holds
+from tsc.rules.brackets.holds import holds, named
 
 RULE = Rule("TSC302", "read-outside-wait", Severity.ERROR, "a stage is read without having been waited for")
-
-
-def _holds(state: Held, store_ring: bool) -> bool:
-    return bool(state.waited or state.observed or state.acquired or (store_ring and state.committed))
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each step that reads a stage that some path does not hold."""
     for entry in holds(program):
-        if not entry.complete:
-            continue
-        ring = entry.memory.name
-        for index, touches in entry.touches.items():
-            states = entry.before.get(index, set())
-            bad = [state for state in states if not _holds(state, entry.store_ring)]
-            if not bad or not any(touch.mode == "read" for touch in touches):
-                continue
-            step = entry.steps[index]
-            paths = "no path" if len(bad) == len(states) else "not every path"
-            wanted = "has committed one" if entry.store_ring else "holds one it waited for"
-            missing = f"`commit: {ring}`" if entry.store_ring else f"`wait: {ring}`"
+        for index in entry.stray_reads():
+            step, ring, bad = entry.steps[index], entry.memory.name, entry.unheld(index, False)
+            every = len(bad) == len(entry.before[index])
+            paths = "no path" if every else "not every path"
+            wanted, mend = (
+                "holds one that it waited for",
+                f"put it between `wait: {ring}` and `release: {ring}`",
+            )
+            if entry.store_ring:
+                wanted, mend = "has committed one", f"put `commit: {ring}` before it"
+            elif not entry.verbs("release"):
+                mend = f"put `wait: {ring}` before it and `release: {ring}` after it"
+            elif not every:
+                mend = f"put `wait: {ring}` before it, on every path"
             yield Finding(
                 RULE.name,
-                f"`{step.verb}` reads a stage of `{ring}` here, and {paths} to it {wanted}",
+                f"`{named(step)}` reads a stage of `{ring}` here, and {paths} to it {wanted}",
                 Place(step.route, label="read outside its bracket"),
-                help=f"put {missing} before it, and its release after it"
-                if not entry.store_ring
-                else f"put {missing} before it",
+                entry.places("commit", "committed here")
+                if entry.store_ring
+                else entry.places("wait", "waited for here"),
+                help=mend,
             )

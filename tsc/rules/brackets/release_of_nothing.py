@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.brackets.holds import holds
+from tsc.rules.brackets.holds import holds, kept, text
 
 RULE = Rule("TSC306", "release-of-nothing", Severity.ERROR, "a release never has a stage to give back")
 
@@ -32,20 +32,23 @@ RULE = Rule("TSC306", "release-of-nothing", Severity.ERROR, "a release never has
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each release that finds no more held than it keeps, on every path."""
     for entry in holds(program):
-        for index, step in entry.steps.items():
-            if step.verb != "release" or not entry.complete:
-                continue
-            keep = (
-                program.values.integer(getattr(step.model, "keep", None), (*step.route, "keep"), step.env)
-                or 0
+        if entry.stray_reads():
+            continue  # the missing `wait` has been reported where the stage is read
+        for index in entry.idle(program, "release"):
+            step, ring = entry.steps[index], entry.memory.name
+            keep = kept(program, step)
+            waits = entry.places("wait", "waited for here")
+            yield Finding(
+                RULE.name,
+                f"`{text(step)}` never has a stage to give back: no path to it waits for "
+                + (f"more than the {keep} it keeps" if keep else f"one of `{ring}`"),
+                Place(step.route, label="nothing is held here"),
+                waits,
+                help=_mend(ring, keep, bool(waits)),
             )
-            most = max((state.waited for state in entry.before.get(index, ())), default=0)
-            if most <= keep:
-                ring = entry.memory.name
-                kept = f" more than the {keep} it keeps" if keep else ""
-                yield Finding(
-                    RULE.name,
-                    f"`release` of `{ring}` never has a stage to give back: no path waits for any{kept}",
-                    Place(step.route, label="nothing is held here"),
-                    help=f"put `wait: {ring}` before it, or take the step away",
-                )
+
+
+def _mend(ring: str, keep: int, waited: bool) -> str:
+    if not waited:
+        return f"put `wait: {ring}` before it, or take the step away"
+    return f"keep fewer than {keep}" if keep else f"move it after `wait: {ring}`, or take it away"

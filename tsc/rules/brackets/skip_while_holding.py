@@ -32,12 +32,13 @@ RULE = Rule("TSC309", "skip-while-holding", Severity.ERROR, "stages are skipped 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each skip that some path reaches with a stage held."""
     for entry in holds(program):
-        for index, step in entry.steps.items():
-            if step.verb == "skip" and entry.complete and any(s.waited for s in entry.before.get(index, ())):
+        for step in entry.verbs("skip"):
+            if any(held.waited for held in entry.before.get(step.index, ())):
                 ring = entry.memory.name
                 yield Finding(
                     RULE.name,
                     f"`skip: {ring}` is reached with a stage of `{ring}` waited for and not released",
                     Place(step.route, label="a stage is held here"),
+                    entry.places("wait", "waited for here"),
                     help=f"put `release: {ring}` before it",
                 )

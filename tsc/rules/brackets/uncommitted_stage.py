@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.brackets.holds import holds
+from tsc.rules.brackets.holds import closing, holds, stages
 
 RULE = Rule(
     "TSC303",
@@ -34,23 +34,22 @@ RULE = Rule(
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each ring of which a task holds an acquired stage at its end."""
+    reported: set[tuple[str, str]] = set()
     for entry in holds(program):
-        worst = max((state.acquired for state in entry.ends), default=0)
-        if not entry.complete or not worst:
-            continue
-        ring = entry.memory.name
-        acquires = [s for s in entry.steps.values() if s.verb == "acquire"]
-        commits = [s for s in entry.steps.values() if s.verb == "commit"]
-        where = acquires[-1]
-        stages = "a stage" if worst == 1 else f"{worst} stages or more"
-        always = all(state.acquired for state in entry.ends)
+        worst = max((held.acquired for held in entry.ends), default=0)
+        ring, (target, _) = entry.memory.name, closing(program, entry)
+        if not worst or entry.idle(program, "commit") or (entry.task.name, target) in reported:
+            continue  # a commit before its acquire has been reported as one of nothing
+        reported.add((entry.task.name, target))
+        commits = entry.places("commit", "committed here")
+        always = all(held.acquired for held in entry.ends)
         yield Finding(
             RULE.name,
-            f"`{entry.task.label}` ends with {stages} of `{ring}` acquired and not committed"
+            f"`{entry.task.name}` ends with {stages(worst, entry)} of `{ring}` acquired and not committed"
             + ("" if always else ", on some path"),
-            Place(where.route, label="acquired here"),
-            tuple(Place(step.route, label="committed here") for step in commits[:3]),
-            help=f"add `commit: {ring}` after what fills the stage"
-            if not commits
-            else f"let every path from `acquire: {ring}` reach a `commit: {ring}` that keeps none",
+            Place(entry.verbs("acquire")[-1].route, label="acquired here"),
+            commits,
+            help=f"let every path from `acquire: {ring}` reach a `commit: {target}` that keeps none"
+            if commits
+            else f"add `commit: {target}` after what fills the stage",
         )

@@ -23,29 +23,29 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.brackets.holds import holds
+from tsc.rules.brackets.holds import closing, holds, stages
 
 RULE = Rule("TSC304", "unreleased-stage", Severity.ERROR, "a task ends with a stage that it never released")
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each ring of which a task holds a stage at its end."""
+    reported: set[tuple[str, str]] = set()
     for entry in holds(program):
-        worst = max((state.waited for state in entry.ends), default=0)
-        if not entry.complete or not worst:
-            continue
-        ring = entry.memory.group or entry.memory.name
-        waits = [s for s in entry.steps.values() if s.verb == "wait"]
-        releases = [s for s in entry.steps.values() if s.verb == "release"]
-        stages = "a stage" if worst == 1 else f"{worst} stages or more"
-        always = all(state.waited for state in entry.ends)
+        worst = max((held.waited for held in entry.ends), default=0)
+        ring, (_, target) = entry.memory.name, closing(program, entry)
+        if not worst or entry.idle(program, "release") or (entry.task.name, target) in reported:
+            continue  # a release before its wait has been reported as one of nothing
+        reported.add((entry.task.name, target))
+        releases = entry.places("release", "released here")
+        always = all(held.waited for held in entry.ends)
         yield Finding(
             RULE.name,
-            f"`{entry.task.label}` ends with {stages} of `{entry.memory.name}` waited for and not released"
+            f"`{entry.task.name}` ends with {stages(worst, entry)} of `{ring}` waited for and not released"
             + ("" if always else ", on some path"),
-            Place(waits[-1].route, label="waited for here"),
-            tuple(Place(step.route, label="released here") for step in releases[:3]),
-            help=f"add `release: {ring}` after the last read of the stage"
-            if not releases
-            else f"let every path from `wait: {entry.memory.name}` reach a `release: {ring}` that keeps none",
+            Place(entry.verbs("wait")[-1].route, label="waited for here"),
+            releases,
+            help=f"let every path from `wait: {ring}` reach a `release: {target}` that keeps none"
+            if releases
+            else f"add `release: {target}` after the last read of the stage",
         )

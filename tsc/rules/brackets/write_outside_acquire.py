@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.brackets.holds import holds
+from tsc.rules.brackets.holds import holds, named
 
 RULE = Rule("TSC301", "write-outside-acquire", Severity.ERROR, "a stage is written without being acquired")
 
@@ -33,24 +33,18 @@ RULE = Rule("TSC301", "write-outside-acquire", Severity.ERROR, "a stage is writt
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each step that writes a stage that some path has not acquired."""
     for entry in holds(program):
-        if not entry.complete:
-            continue
-        ring = entry.memory.name
-        for index, touches in entry.touches.items():
-            states = entry.before.get(index, set())
-            bad = [
-                s
-                for s in states
-                if not s.acquired and not (s.waited and any(t.mode == "update" for t in touches))
-            ]
-            if not bad or not any(touch.writes for touch in touches):
-                continue
-            step = entry.steps[index]
-            paths = "no path" if len(bad) == len(states) else "not every path"
-            after = any(state.committed for state in bad)
+        for index in entry.stray_writes():
+            step, ring, bad = entry.steps[index], entry.memory.name, entry.unheld(index, True)
+            paths = "no path" if len(bad) == len(entry.before[index]) else "not every path"
+            after = any(held.committed for held in bad)
             yield Finding(
                 RULE.name,
-                f"`{step.verb}` writes `{ring}` here, and {paths} to it holds an acquired stage",
+                f"`{named(step)}` writes a stage of `{ring}` here, and {paths} to it holds an acquired one",
                 Place(step.route, label="written outside `acquire` and `commit`"),
-                help=f"put it before `commit: {ring}`" if after else f"put `acquire: {ring}` before it",
+                entry.places("commit", "committed here")[:1]
+                if after
+                else entry.places("acquire", "acquired here"),
+                help=f"put it between `acquire: {ring}` and `commit: {ring}`"
+                if after
+                else f"put `acquire: {ring}` before it, on every path",
             )
