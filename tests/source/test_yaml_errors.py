@@ -9,7 +9,9 @@ from tsc.source.lines import Lines
 from tsc.source.yaml import compose
 from tsc.source.yaml_events import HAS_C
 
-IN_FLOW = "quote the expression or name it in `let`: inside `[...]` and `{...}` YAML itself reads `,` `[` `]` `{` `}`"
+IN_FLOW = "quote the expression or name it in `let`: inside `[...]` and `{...}` " + (
+    "YAML itself reads `,` `[` `]` `{` `}`"
+)
 CASES = [
     (
         "a:\n\tb: c",

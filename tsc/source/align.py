@@ -23,6 +23,7 @@ _NAMED = {
     "L": "\u2028",
     "P": "\u2029",
 }
+_GOES_ON = re.compile(r"(?<!\\)(?:\\\\)*\\[ \t]*$")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|$)")
 
 _Piece = list[tuple[str, int]]
@@ -98,9 +99,13 @@ def _quoted(text: str, start: int, end: int, style: str) -> list[_Piece]:
     lines = _split(text, start, end)
     folds = style in ("single", "double")
     pieces = []
+    goes_on = False  # a backslash has taken the break, and the blanks before the next text with it
     for number, (line, at) in enumerate(lines):
-        first = len(line) - len(line.lstrip(" \t")) if folds and number else 0
+        first = len(line) - len(line.lstrip(" \t")) if (folds and number) or goes_on else 0
         last = len(line.rstrip(" \t")) if folds and number < len(lines) - 1 else len(line)
+        if style == "double-lines":
+            goes_on = bool(_GOES_ON.search(line)) or (goes_on and first == len(line))
+            last = len(line.rstrip(" \t")) if goes_on else last
         pieces.append(_decoded(text, at + first, at + max(first, last), style))
     return pieces
 

@@ -63,7 +63,7 @@ def parse(text: str, name: str, language: str | None = None) -> Reading:
     chosen = _language(text, name, language)
     text = without_mark(text)
     lines = Lines(text)
-    if len(text) > limits.MAX_BYTES:
+    if len(text) * 4 > limits.MAX_BYTES and len(text.encode("utf-8", "surrogatepass")) > limits.MAX_BYTES:
         return Reading(name, text, None, (limits.too_many_bytes(lines.span(0, 0)),))
     character = forbidden_character(lines, chosen)
     if character is not None:

@@ -39,14 +39,13 @@ def _misfits(data: dict[str, object], root: Node, lines: Lines) -> Iterator[Find
     count = 0
     while todo:
         value, node, route = todo.pop()
-        span = lines.span(node.start, node.end)
         count += 1
         if count > limits.MAX_VALUES:
-            yield limits.too_many_values(span, route)
+            yield limits.too_many_values(lines.span(node.start, node.end), route)
             return
         if isinstance(value, dict | list):
             if len(route) >= limits.MAX_LEVELS:
-                yield limits.too_deep(span, route)
+                yield limits.too_deep(lines.span(node.start, node.end), route)
                 return
             steps = value.items() if isinstance(value, dict) else enumerate(value)
             children = node.children or {}
@@ -55,11 +54,17 @@ def _misfits(data: dict[str, object], root: Node, lines: Lines) -> Iterator[Find
             continue
         elif isinstance(value, int):
             if not fits(value):
-                yield limits.too_many_digits(lines.text[node.start : node.end], span, route)
+                yield _wide(node, lines, route)
         elif isinstance(value, float):
             if math.isinf(value) and "inf" not in lines.text[node.start : node.end]:
-                yield limits.too_many_digits(lines.text[node.start : node.end], span, route)
+                yield _wide(node, lines, route)
         else:
             kind = _KINDS.get(type(value).__name__, "a value of another kind")
             message = f"the value is {kind}, which a spec does not have"
-            yield Finding("bad-syntax", message, Place(route, span=span), help="quote it")
+            yield Finding(
+                "bad-syntax", message, Place(route, span=lines.span(node.start, node.end)), help="quote it"
+            )
+
+
+def _wide(node: Node, lines: Lines, route: Route) -> Finding:
+    return limits.too_many_digits(lines.text[node.start : node.end], lines.span(node.start, node.end), route)

@@ -225,9 +225,7 @@ class _Composer:
             related = Place(self.route(), "key", label="first set here", span=self.lines.span(*first))
             place = Place(self.route(), "key", span=self.lines.span(node.start, node.end))
             message = f"the key `{shown(text)}` is set twice in one mapping"
-            self.findings.append(
-                Finding("duplicate-key", message, place, (related,), "delete one of the two")
-            )
+            self.add(Finding("duplicate-key", message, place, (related,), "delete one of the two"))
             frame.keeps = False
 
     def drop_key(self) -> None:
