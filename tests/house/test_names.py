@@ -64,7 +64,7 @@ def test_no_file_has_an_unwanted_word() -> None:
     for folder in FOLDERS:
         files += [path for path in (ROOT / folder).rglob("*") if path.suffix in TEXTS and path.is_file()]
     found = {
-        str(path.relative_to(ROOT)): unwanted(path.read_text(encoding="utf-8"))
+        str(path.relative_to(ROOT)): unwanted(path.read_text(encoding="utf-8", errors="replace"))
         for path in files
         if path != Path(__file__)
     }
