@@ -15,6 +15,7 @@ from tsc.diagnostics.model import Diagnostic, Finding, Place, Rule, Severity
 from tsc.source.span import Span
 
 _COMMENT = re.compile(r"#\s*tsc:\s*([A-Za-z][A-Za-z-]*)\s*(\[([^\]\r\n]*)(\]?))?")
+_FILLER = re.compile(r"(?:\s++|#[^\r\n]*+)*+")
 _NAME = re.compile(r"[^\s,]+")
 _DIRECTIVES = ("ignore", "ignore-file")
 _UNUSED = "unused-ignore"
@@ -99,6 +100,7 @@ def read(document: Text) -> tuple[list[Ignore], list[Finding]]:
     """Read the comments of a spec; findings are about those that want to be one and are not."""
     ignores: list[Ignore] = []
     findings: list[Finding] = []
+    next_line, known_until = 0, 0  # comments that stand alone in a row speak of the same line
     for start, end in document.comments:
         match = _COMMENT.match(document.text, start, end)
         if match is None:
@@ -114,7 +116,14 @@ def read(document: Text) -> tuple[list[Ignore], list[Finding]]:
             message = "the list of names is not closed" if not match[4] else "the list of names is empty"
             findings.append(_finding(document, match.span(2), message, f"write `{word}[name, other]`"))
             continue
-        line = None if word == "ignore-file" else _line_meant(document, start)
+        line: int | None = document.span(start, start).start.line
+        if word == "ignore-file":
+            line = None
+        elif _alone(document.text, start):
+            if start >= known_until:
+                known_until = _past_comments(document.text, start)
+                next_line = document.span(known_until, known_until).start.line
+            line = next_line
         if not listed:
             ignores.append(Ignore(None, line, document.span(start, match.end(1))))
         for name in names:
@@ -128,22 +137,15 @@ def _may_go(diagnostic: Diagnostic) -> bool:
     return not (diagnostic.code.startswith("TSC0") and diagnostic.severity is Severity.ERROR)
 
 
-def _line_meant(document: Text, start: int) -> int:
-    text = document.text
-    number = document.span(start, start).start.line
+def _alone(text: str, start: int) -> bool:
     before = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
-    if text[before:start].strip():
-        return number
-    at = start
-    while at < len(text) and (text[at].isspace() or text[at] == "#"):
-        at = _next_line(text, at) if text[at] == "#" else at + 1
-    return document.span(at, at).start.line if at < len(text) else number
+    return not text[before:start].strip()
 
 
-def _next_line(text: str, at: int) -> int:
-    while at < len(text) and text[at] not in "\r\n":
-        at += 1
-    return at
+def _past_comments(text: str, at: int) -> int:
+    """Give the offset of the next text that is no comment, or of the end."""
+    filler = _FILLER.match(text, at)
+    return filler.end() if filler else at
 
 
 def _unused(ignore: Ignore, known: dict[str, Rule], active: Collection[str] | None) -> Iterator[Finding]:
