@@ -171,6 +171,7 @@ def _refuse_features(kernel: Kernel) -> None:
         kernel.refuse(("debug", "trace"), "`trace` is not generated yet")
     if spec.debug is not None and spec.debug.count_tiles:
         kernel.refuse(("debug", "count_tiles"), "`count_tiles` is not generated yet")
+    _refuse_queue(kernel)
     for memory in program.memories.values():
         if memory.over is not None:
             kernel.refuse((*memory.route, "over"), f"`{memory.name}` over other bytes is not generated yet")
@@ -180,5 +181,16 @@ def _refuse_features(kernel: Kernel) -> None:
         if task.ctas == "leader":
             route: Route = (*task.route, "ctas")
             kernel.refuse(route, "a task of the leading CTA alone is not generated yet")
-        if task.derived:
-            kernel.refuse(task.route, "a queue that hands tiles out at run time is not generated yet")
+
+
+def _refuse_queue(kernel: Kernel) -> None:
+    """Refuse what a queue asks beyond a fixed assignment of tiles in linear order."""
+    queue = kernel.program.queue
+    if queue is None:
+        return
+    if queue.policy not in ("grid", "static"):
+        kernel.refuse((*queue.route, "policy"), f"`policy: {queue.policy}` is not generated yet")
+    if queue.order.kind != "linear":
+        kernel.refuse((*queue.route, "order"), f"`order` of kind `{queue.order.kind}` is not generated yet")
+    elif queue.order.reverse:
+        kernel.refuse((*queue.route, "order", "reverse"), "`reverse` of an order is not generated yet")

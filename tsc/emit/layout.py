@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tsc.emit.kernel import Kernel
 from tsc.emit.plan import Barriers, Region
-from tsc.program.model import Group, Memory, RingUse, Task
+from tsc.program.model import Group, RingUse, Task
 from tsc.program.rings import empty_arrivals, full_arrivals
 
 
@@ -74,10 +74,11 @@ def _of_group(kernel: Kernel, group: Group, copy: int, side: str) -> int:
         if count:
             most[use.task] = max(most.get(use.task, 0), count)
     peers = 1
-    axes = {axis for name in group.members for axis in program.pipelines[name, copy].multicast}
+    rings = [program.pipelines[name, copy] for name in group.members if (name, copy) in program.pipelines]
+    axes = {axis for ring in rings for axis in ring.multicast}
     if side == "empty":
         peers += sum(kernel.axis(axis)[0] - 1 for axis in axes)
-    one = any(_one(program.memories[name]) for name in group.members) and side == "empty"
+    one = side == "empty" and any(program.memories[ring.ring].released_by == "one" for ring in rings)
     return peers * (max(most.values(), default=1) if one else sum(most.values()))
 
 
@@ -87,6 +88,3 @@ def _arrivals(task: Task, use: RingUse, side: str) -> int:
     consumes = use.consumes or (use.waits and not use.observes)
     return empty_arrivals(task, use) if consumes else 0
 
-
-def _one(memory: Memory) -> bool:
-    return memory.released_by == "one"

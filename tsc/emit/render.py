@@ -157,7 +157,7 @@ def _compound(item: Compound, depth: int) -> list[str]:
     head = _macro(item)
     inner = _block(item.body, depth + 1)
     if item.macro == "tile_loop":
-        tile = Statement("tile_of", {key: item.fields[key] for key in ("unit", "inner", "seq")})
+        tile = Statement("tile_of", {key: item.fields[key] for key in ("unit", "inner", "counted")})
         inner = [*_item(tile, depth + 1), *inner]
     if (
         item.macro == "if"

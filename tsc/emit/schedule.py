@@ -16,14 +16,14 @@ from tsc.emit.rings import Rings
 from tsc.emit.scope import Scope
 from tsc.emit.steps import Steps
 from tsc.emit.works import Works
-from tsc.expr import Expr, build
+from tsc.expr import Expr, build, parse
 from tsc.expr.tree import Compare, Ref, Unary
 from tsc.ops.lowering import Refused
 from tsc.ops.registry import BY_VERB
-from tsc.program.model import Task
+from tsc.program.model import Queue, Task
 from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop
 from tsc.source.document import Document
-from tsc.spec.resources import Queue
+from tsc.spec.resources import Queue as QueueModel
 from tsc.spec.schedule import Do
 
 QUEUE_VERBS = frozenset(
@@ -191,16 +191,6 @@ class Schedule:
         queue = self.program.queue
         if queue is None or queue.name != node.queue:
             raise Refused(f"`{node.queue}` is no queue")
-        if queue.policy not in ("grid", "static"):
-            raise Refused(f"`policy: {queue.policy}` is not generated yet")
-        if queue.order.kind != "linear" or queue.order.reverse:
-            raise Refused(
-                f"`order: {{kind: {queue.order.kind}}}` is not generated yet"
-                if queue.order.kind != "linear"
-                else "`reverse` of an order is not generated yet"
-            )
-        if queue.skip_if is not None:
-            raise Refused(f"`skip_if` of the queue `{queue.name}` is not generated yet")
         function = self.function
         outer_lets, function.tile_lets = function.tile_lets, {}
         spelled: dict[str, str] = {f"tile.{axis}": f"tile.{axis}" for axis, _ in queue.axes}
@@ -209,6 +199,7 @@ class Schedule:
             *self._tile_facts(scope)
         )
         body: list[Item] = []
+        skip = "" if queue.skip_if is None else function.text(self._skip(queue), node.env, inner)
         if node.skip_if is not None:
             text = function.text(node.skip_if, node.env, inner)
             self.skipped = function.names.free("skipped")
@@ -218,7 +209,7 @@ class Schedule:
         for name in list(function.spelled_lets):
             if name in self.program.lets and name not in function.prelude.lets:
                 del function.spelled_lets[name]
-        return self._tile_loop(queue.policy, scope, [*lets, *body])
+        return self._tile_loop(queue.policy, scope, lets, skip, body)
 
     def _tile_facts(self, scope: Scope) -> list[Expr]:
         """Return that coordinates stay below their extents, where no cluster stands past a ragged end."""
@@ -230,13 +221,22 @@ class Schedule:
             for axis, extent in queue.axes if clusters.get(axis, 1) == 1
         ]  # fmt: skip
 
-    def _tile_loop(self, policy: str, scope: Scope, body: list[Item]) -> list[Item]:
+    def _skip(self, queue: Queue) -> Expr:
+        """Return the condition under which nobody sees a tile, as the spec writes it."""
+        model = self.program.spec.resources[queue.name]
+        condition = model.skip_if if isinstance(model, QueueModel) else None
+        return condition if condition is not None else parse(False)
+
+    def _tile_loop(
+        self, policy: str, scope: Scope, lets: list[Item], skip: str, body: list[Item]
+    ) -> list[Item]:
+        """Print the loop around a body; a tile that is skipped does not count."""
         queue, function = self.program.queue, self.function
         if queue is None:
             return body
         clusters = dict(self.program.cluster)
         model = self.program.spec.resources[queue.name]
-        axes = list(model.axes.items()) if isinstance(model, Queue) else []
+        axes = list(model.axes.items()) if isinstance(model, QueueModel) else []
         before: list[Item] = []
         units: list[str] = []
         # With a tile a CTA nobody counts along the slowest axis.
@@ -249,9 +249,17 @@ class Schedule:
         self.kernel.tile_fields |= {axis for axis, _ in queue.axes}
         loop: dict[str, object] = {
             "inner": units if policy == "grid" else units[1:], "cluster": self.kernel.cluster_size,
-            "seq": ("0" if policy == "grid" else function.names.free("seq")) if function.uses_seq else "",
-            "all": " * ".join(units), "unit": function.names.free("unit"),
+            "counted": function.uses_seq, "all": " * ".join(units), "unit": function.names.free("unit"),
         }  # fmt: skip
         if policy == "grid":
-            return [*before, Statement("one_tile", loop), *body]
-        return [*before, Compound("tile_loop", loop, tuple(body))]
+            number: list[Item] = [Statement("assign", {"name": "tile.seq", "value": "0"})] if function.uses_seq else []
+            tile = [*before, Statement("one_tile", loop), *number, *lets]
+            return [*tile, Compound("if", {"condition": f"!({skip})"}, tuple(body))] if skip else [*tile, *body]
+        head: list[Item] = list(lets)
+        if skip:
+            head.append(Compound("if", {"condition": skip}, (Statement("line", {"text": "continue;"}),)))
+        if function.uses_seq:
+            seq = function.names.free("seq")
+            before.append(Statement("variable", {"type": "int", "name": seq, "value": "0"}))
+            head.append(Statement("assign", {"name": "tile.seq", "value": f"{seq}++"}))
+        return [*before, Compound("tile_loop", loop, (*head, *body))]

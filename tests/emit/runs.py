@@ -1,0 +1,193 @@
+"""What each kernel of `cases/` computes, as PyTorch says it: inputs, launches and comparisons on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Kernel = Callable[..., None]
+
+
+def _normal(torch: Any, *shape: int, dtype: Any = None) -> Any:
+    generator = torch.Generator(device="cuda").manual_seed(sum(shape))
+    made = torch.randn(*shape, device="cuda", generator=generator, dtype=torch.float32)
+    return made.to(dtype) if dtype is not None else made
+
+
+def _same(got: Any, expected: Any, what: str) -> None:
+    different = (got != expected).sum().item()
+    assert different == 0, f"{what}: {different:,} of {expected.numel():,} elements differ"
+
+
+def box5(kernel: Kernel, torch: Any) -> None:
+    for shape in ((2, 3, 5, 7, 200), (1, 1, 1, 1, 8), (1, 2, 9, 33, 136)):
+        x = _normal(torch, *shape, dtype=torch.bfloat16)
+        y = torch.full_like(x, 7)
+        kernel(x, y)
+        _same(y, x, f"box5 {shape}")
+
+
+def multicast(kernel: Kernel, torch: Any) -> None:
+    for m, n, k in ((100, 200, 200), (1000, 700, 264), (1, 1, 8), (3000, 2000, 72)):
+        x, w = _normal(torch, m, k, dtype=torch.bfloat16), _normal(torch, n, k, dtype=torch.bfloat16)
+        v = _normal(torch, k)
+        y = torch.full((m, n), 9.0, device="cuda")
+        for _ in range(3):
+            kernel(x, w, v, y)
+        expected = (x.double() * v.double()) @ w.double().T
+        assert torch.allclose(y.double(), expected, rtol=1e-4, atol=1e-3), f"multicast {m} {n} {k}"
+
+
+def reduce(kernel: Kernel, torch: Any) -> None:
+    for m, n in ((32, 64), (320, 200), (33, 4)):
+        x = _normal(torch, m, n)
+        y = torch.zeros(32, n, device="cuda")
+        kernel(x, y)
+        padded = torch.zeros(-(-m // 32) * 32, n, device="cuda", dtype=torch.float64)
+        padded[:m] = x
+        assert torch.allclose(y.double(), 2 * padded.view(-1, 32, n).sum(0), atol=1e-4), f"reduce {m} {n}"
+
+
+def cut_rows(kernel: Kernel, torch: Any) -> None:
+    for m, n in ((16, 64), (16 * 37 + 5, 200)):
+        x = _normal(torch, m, n, dtype=torch.bfloat16)
+        y = torch.full_like(x, 7)
+        kernel(x, y)
+        rows = torch.arange(m, device="cuda")
+        kept = (rows % 16) <= (rows // 16 % 16)
+        _same(y, torch.where(kept[:, None], x, torch.full_like(x, 7)), f"cut_rows {m} {n}")
+
+
+def rounds(kernel: Kernel, torch: Any) -> None:
+    for n, first in ((1, 0), (10, 0), (13, 3), (5, 9), (20, -4)):
+        y = torch.zeros(n, 16, device="cuda", dtype=torch.int32)
+        kernel(y, first)
+        _same(y, torch.full_like(y, _rounds(n, first)), f"rounds {n} {first}")
+
+
+def _rounds(n: int, first: int) -> int:
+    """The kernel's sum, by the letter of the language."""
+    total, values = 0, list(range(first, n, 2))
+    cuts = [min(first + 3, n), min(7, n), n]
+    part = 0
+    for count, loop in enumerate(values):
+        while loop >= cuts[part]:
+            part += 1
+        scale = 1 + part * 2
+        total += (part + 1) * scale if scale > 1 else part + 1
+        total += 1000 if count == 0 else 0
+        total += count * 100 + len(values) if count == len(values) - 1 else 0
+        total += loop if count % 2 == 1 else 0
+        for inner, i in enumerate(range(5, 0, -2)):
+            total += i if i > 2 and loop < n - 2 else 10000 * inner
+            total += 3 if i != 3 else 0
+    return total
+
+
+def tokens(kernel: Kernel, torch: Any) -> None:
+    x = torch.tensor([3, 9, -2, 100], device="cuda", dtype=torch.int32)
+    for flag in (False, True):
+        y = torch.zeros(4, 32, device="cuda")
+        kernel(x, y, 0.5, flag)
+        value = x * 0.5 + x * 2
+        sign = torch.where((x > 8) & (not flag), -1.0, 1.0)
+        _same(y, (value * sign)[:, None].expand(4, 32), f"tokens {flag}")
+
+
+def pingpong(kernel: Kernel, torch: Any) -> None:
+    for m in (0, 1, 2, 7, 100):
+        x, y = _normal(torch, m, 128), torch.zeros(m, 128, device="cuda")
+        log = torch.zeros(m, device="cuda", dtype=torch.int32)
+        kernel(x, y, log)
+        row = torch.arange(m, device="cuda")
+        _same(y, x * (1 + row % 2)[:, None], f"pingpong {m}")
+        _same(log, (row * 10 + row % 2).int(), f"pingpong log {m}")
+
+
+def replicas(kernel: Kernel, torch: Any) -> None:
+    for m in (0, 1, 12, 100):
+        x, y = _normal(torch, m, 256), torch.zeros(m, 256, device="cuda")
+        kernel(x, y)
+        _same(y, x * (torch.arange(m, device="cuda") % 3 + 2)[:, None], f"replicas {m}")
+
+
+def groups(kernel: Kernel, torch: Any) -> None:
+    for rows in (0, 1, 333):
+        x, r = _normal(torch, rows, 256, dtype=torch.bfloat16), _normal(torch, rows, 256, dtype=torch.bfloat16) * 2
+        y, z = torch.zeros_like(x), torch.zeros_like(x)
+        kernel(x, r, y, z)
+        _same(y, x + r, f"groups {rows}")
+        _same(z, x - r, f"groups {rows}")
+
+
+def fused(kernel: Kernel, torch: Any) -> None:
+    for m, skipped in ((1, 7), (50, 2), (333, 0)):
+        x, y = _normal(torch, m, 128), torch.zeros(m, 128, device="cuda")
+        kernel(x, y, skipped)
+        row, col = torch.arange(m, device="cuda")[:, None], torch.arange(128, device="cuda")
+        _same(y, torch.where(row % 5 == skipped, torch.full_like(x, -1.0), x) + (row * 3 + col), f"fused {m} {skipped}")
+
+
+def proxies(kernel: Kernel, torch: Any) -> None:
+    for m, n in ((100, 1000), (1, 4), (1600, 2048)):
+        x = _normal(torch, m, n)
+        y, z = torch.zeros_like(x), torch.zeros_like(x)
+        kernel(x, y, z)
+        _same(y, x, f"proxies {m} {n}")
+        _same(z, x, f"proxies {m} {n}")
+
+
+def budgets(kernel: Kernel, torch: Any) -> None:
+    for m in (0, 1, 5000):
+        x = _normal(torch, m, 512)
+        y = torch.zeros_like(x)
+        kernel(x, y)
+        _same(y, x + 1, f"budgets {m}")
+
+
+def varlen(kernel: Kernel, torch: Any) -> None:
+    lengths = [0, 5, 300, 16, 0, 1, 77]
+    offsets = torch.tensor([0, *lengths], device="cuda", dtype=torch.int32).cumsum(0).int()
+    x = _normal(torch, sum(lengths), 256, dtype=torch.bfloat16)
+    y = torch.full_like(x, 7)
+    kernel(offsets, x, y)
+    _same(y, x, "varlen")
+
+
+def tiles(kernel: Kernel, torch: Any) -> None:
+    for a, b, c in ((3, 4, 5), (1, 1, 1), (7, 20, 9)):
+        y = torch.full((a, b, c), -1, device="cuda", dtype=torch.int32)
+        kernel(y)
+        i, j, k = torch.meshgrid(*(torch.arange(e, device="cuda") for e in (a, b, c)), indexing="ij")
+        value = ((i * 100 + j) * 100 + k) * 100 + ((i * b + j) * c + k) // min(7, a * b * c)
+        _same(y, torch.where(j % 2 == 0, value, torch.full_like(value, -1)).int(), f"tiles {a} {b} {c}")
+
+
+def major(kernel: Kernel, torch: Any) -> None:
+    m, n = 136, 70
+    x = _normal(torch, n, m, dtype=torch.float16).T
+    y = torch.zeros(n, m, device="cuda", dtype=torch.float16).T
+    z = torch.zeros(n, m, device="cuda", dtype=torch.float8_e4m3fn)
+    q = torch.zeros(n, m // 2, device="cuda", dtype=torch.int8)
+    kernel(x, y, z, q)
+    _same(y, x, "major")
+    _same(z.float(), x.T.to(torch.float8_e4m3fn).float(), "major e4m3")
+    nearest = x.T.float().round().clamp(-8, 7).int() & 15
+    _same(q.view(torch.uint8).int(), nearest[:, ::2] | nearest[:, 1::2] << 4, "major i4")
+
+
+def observe(kernel: Kernel, torch: Any) -> None:
+    for m in (0, 1, 100):
+        x = _normal(torch, m, 128)
+        y = torch.zeros_like(x)
+        kernel(x, y)
+        _same(y, x, f"observe {m}")
+
+
+RUNS: dict[str, Callable[[Kernel, Any], None]] = {
+    run.__name__: run
+    for run in (
+        box5, multicast, reduce, cut_rows, rounds, tokens, pingpong, replicas, groups, fused, proxies, budgets, varlen,
+        tiles, major, observe,
+    )
+}  # fmt: skip
