@@ -79,6 +79,7 @@ GROUPS: dict[str, tuple[tuple[Edit, ...], ...]] = {
         (("ROWS: 64", "ROWS: [1]"),),
     ),
     "choices": (
+        (("dtype: bf16", "dtype: float16"),),
         (("policy: static", "policy: statik"),),
         (("dtype: bf16", "dtype: bf61"),),
         (("dtype: bf16", "dtype: [a]"),),
@@ -124,6 +125,8 @@ GROUPS: dict[str, tuple[tuple[Edit, ...], ...]] = {
         ((STEP, "- acquire: ''"),),
     ),
     "steps": (
+        ((STEP, "- do f"),),
+        ((STEP, "- call: start"),),
         ((STEP, "- acquirre: ring"),),
         ((STEP, "- {wait: ring, release: ring}"),),
         ((STEP, "- {wait: ring, skip: ring, release: [a]}"),),
@@ -142,6 +145,7 @@ GROUPS: dict[str, tuple[tuple[Edit, ...], ...]] = {
         ((STEP, "- {colour: ring, keep: 1}"),),
     ),
     "kinds": (
+        (("kind: smem", "kind: shared"),),
         (("kind: smem", "kind: smme"),),
         (("kind: smem, ", ""),),
         (("kind: smem", "knd: smem"),),
