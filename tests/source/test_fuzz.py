@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,6 +10,7 @@ from tests.source.test_document import TOML, YAML
 from tsc.source import parse
 from tsc.source.lines import Lines
 from tsc.source.yaml import compose
+from tsc.source.yaml_events import HAS_C
 
 TOKENS = st.sampled_from(
     [
@@ -110,6 +112,7 @@ def test_mutated_specs(text: str, edits: list[tuple[float, int, str]], language:
     check(text, language)
 
 
+@pytest.mark.skipif(not HAS_C, reason="PyYAML has no C parser here")
 @given(EDITS)
 @settings(max_examples=100)
 def test_both_yaml_parsers_give_the_same_document(edits: list[tuple[float, int, str]]) -> None:
