@@ -63,13 +63,14 @@ def _unknown_key(
     free = [name for name in known if not isinstance(taken, dict) or name not in taken]
     lacking = missing.get(route, (owner, []))[1]
     guess = nearest(key, free)
-    if guess in lacking:
-        lacking.remove(guess)  # one mistake: the key is there, misspelt
+    misspelt = guess in lacking
+    if misspelt:
+        lacking.remove(str(guess))  # one mistake: the key is there under another name
     step = issubclass(owner, StepModel)
     message = f"{noun} has no {'option' if step else 'key'} `{shorten(key)}`"
     help = f"did you mean `{guess}`?" if guess else ""
     homes = _homes(key, owner)
-    if homes:
+    if homes and not misspelt:
         help = f"`{key}` is {'an option' if step else 'a key'} of {series(homes)}"
     elif not help and len(known) == 1 and step:
         help = f"{noun} has no options"
