@@ -38,7 +38,7 @@ class Kernel:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.names = Names()
+        self.names = Names(taken=(program.kernel,))
         spec = program.spec
         declared: Iterable[str] = (
             *spec.constants, *program.dims, *spec.params, *spec.workspace, *spec.let, *spec.resources, *spec.work, *spec.tasks,

@@ -7,9 +7,15 @@ from collections.abc import Iterable
 
 from tsc.emit.headers import global_names
 
-# What CUDA itself puts everywhere and generated code uses, and the names of generated code's own helpers.
+# What CUDA itself puts everywhere, and the names of generated code's own helpers.
 _TAKEN = frozenset(
-    "threadIdx blockIdx blockDim gridDim warpSize shared shared_memory task leader tile replica tsc_manifest printf".split()
+    (
+        "threadIdx blockIdx blockDim gridDim warpSize printf shared shared_memory task leader tile replica warp rank "
+        "tsc_manifest Tile tile_at "
+        # Snippets call these, so that nothing of the spec's may stand before them.
+        "abs max min exp exp2 expf exp2f log log2 logf log2f sqrt sqrtf rsqrt rsqrtf sin cos sinf cosf tanh tanhf erf erff "
+        "fabs fabsf fmax fmaxf fmin fminf floor floorf ceil ceilf round rintf pow powf fma fmaf"
+    ).split()
 )
 
 

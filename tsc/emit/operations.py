@@ -74,6 +74,10 @@ class StepLowering(Lowering):
     def is_buffer(self, reference: Reference) -> bool:
         return self.meaning(reference).kind == "smem"
 
+    def in_ring(self, reference: Reference) -> bool:
+        memory = self.function.program.memories.get(reference.name)
+        return memory is not None and memory.ring
+
     def buffer(self, reference: Reference, mode: Literal["read", "write"]) -> BufferOperand:
         operand = self.meaning(reference)
         memory, found = memory_of(self.function, operand, reference)

@@ -16,7 +16,7 @@ from tsc.emit.rings import Rings
 from tsc.emit.scope import Scope
 from tsc.emit.steps import Steps
 from tsc.emit.works import Works
-from tsc.expr import Expr, build, parse
+from tsc.expr import EvalError, Expr, ExprError, build, parse
 from tsc.expr.tree import Compare, Ref, Unary
 from tsc.ops.lowering import Refused
 from tsc.ops.registry import BY_VERB
@@ -102,6 +102,8 @@ class Schedule:
                 items.extend(self.node(node, scope))
             except Refused as refused:
                 self.kernel.refuse(node.route, refused.sentence)
+            except (ExprError, EvalError) as error:
+                self.kernel.refuse(node.route, error.message)
         return items
 
     def node(self, node: Node, scope: Scope) -> list[Item]:

@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tsc.emit.function import Function
-from tsc.emit.kernel import Kernel, storage
+from tsc.emit.kernel import Kernel, bits_of, storage
 from tsc.emit.names import identifier
 from tsc.emit.operations import buffer_address, buffer_type, memory_of
 from tsc.emit.plan import Item, SnippetFunction, Statement
 from tsc.emit.rings import Rings
 from tsc.emit.scope import Scope
-from tsc.expr import Expr, parse
+from tsc.expr import Expr, ExprError, parse
 from tsc.model import Reference
 from tsc.ops.lowering import Refused
-from tsc.program.model import Memory, Operand, Task, Work
+from tsc.ops.neighbours import LARGEST, piece_bytes
+from tsc.program.model import Memory, Operand, Task, Tensor, Work
 from tsc.program.scope import Stage
 from tsc.program.tree import Step
 from tsc.source.document import Document
@@ -54,6 +55,7 @@ class Works:
     def __init__(self, kernel: Kernel, document: Document | None) -> None:
         self.kernel, self.document, self.program = kernel, document, kernel.program
         self.functions: dict[tuple[str, ...], SnippetFunction] = {}
+        self.task_template = kernel.names.free("TASK")
         self.structs: dict[tuple[str, str], str] = {}
         self.callers: dict[str, set[str]] = {}
         for task in self.program.tasks:
@@ -72,14 +74,14 @@ class Works:
         call = _Call()
         several = len(self.callers.get(work.name, ())) > 1
         task = function.task_name()
-        call.add(f"const {'TASK' if several else task_type(function.task)}& task", task)
+        call.add(f"const {self.task_template if several else task_type(function.task)}& task", task)
         views = [*((r, False) for r in (*work.writes, *work.updates)), *((r, True) for r in work.reads)]
         whole = frozenset(reference.name for reference, _ in views)
         self._views(call, function, rings, step, work, views)
         self._values(call, function, step, scope, work, whole)
         self._arguments(call, function, step, scope, work, model)
         self._tokens(call, function, work, model)
-        templates = [*call.templates, *(["class TASK"] if several else [])]
+        templates = [*call.templates, *([f"class {self.task_template}"] if several else [])]
         snippet = self._function(work, call, templates, self._constants(work, whole))
         fields = {"name": snippet.name, "values": call.values, "arguments": call.arguments}
         return [Statement("call", fields)]
@@ -119,6 +121,7 @@ class Works:
         for name, operand, readable in order:
             if operand.kind == "tensor":
                 tensor = self.program.tensors[name]
+                self._need(work, tensor)
                 call.add(f"const {function.tensor_type(tensor, readable)}& {name}", function.view(tensor))
             elif operand.kind == "registers":
                 self._registers(call, function, name, readable)
@@ -146,6 +149,18 @@ class Works:
             _, buffer = memory_of(function, operand, part)
             address = buffer_address(rings, memory, operand.copy, buffer, "read" if readable else "write")
             yield "" if unnamed else buffer.name, buffer_type(buffer, readable), address
+
+    def _need(self, work: Work, tensor: Tensor) -> None:
+        """Ask for the alignment that a snippet's `load<n>` and `store<n>` of a tensor rely on."""
+        pattern = rf"(?<![\w.]){tensor.name}\s*\.\s*(?:load|store)\s*<\s*([^>,]+)"
+        for count in re.findall(pattern, _CODE.sub(" ", work.text or "")):
+            try:
+                elements = self.program.values.flat(parse(count.strip())).value
+            except ExprError:
+                elements = None
+            # A number that only the compiler knows may be that of a whole piece.
+            piece = LARGEST if elements is None else piece_bytes(int(elements), bits_of(tensor.dtype)) or 1
+            self.kernel.need(tensor.name, piece, piece)
 
     def _memory(self, call: _Call, work: Work, name: str, buffers: list[tuple[str, str, str]]) -> None:
         if buffers[0][0] == "":

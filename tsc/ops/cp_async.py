@@ -31,6 +31,8 @@ cp_async_tile<{{ piece }}, {{ checked }}{{ cache }}>({{ task }}, {{ buffer }}, {
 def bind(step: CpAsync, lowering: Lowering) -> dict[str, Any]:
     """Choose the piece: the largest of 16, 8 and 4 bytes whose alignment the coordinates and the buffer show."""
     tensor, buffer = lowering.tensor(step.cp_async), lowering.buffer(step.to, "write")
+    if not lowering.in_ring(step.to):
+        lowering.refuse(f"`{step.to}` has no stages, and nothing else says when a copy into it is complete")
     if tensor.dtype != buffer.dtype:
         lowering.refuse(
             f"`cp_async` changes no dtype, and here it goes from `{tensor.dtype}` to `{buffer.dtype}`"

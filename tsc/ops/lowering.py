@@ -123,6 +123,10 @@ class Lowering(Protocol):
         """Whether the operand lies in shared memory."""
         ...
 
+    def in_ring(self, reference: Reference) -> bool:
+        """Whether the operand is a stage of a ring, whose barriers say when copies are complete."""
+        ...
+
     def registers(self, reference: Reference) -> RegisterOperand:
         """Look registers up; fragments are refused."""
         ...

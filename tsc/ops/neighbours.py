@@ -13,10 +13,13 @@ from tsc.ops.inside import lies_inside, not_below, not_beyond
 from tsc.ops.lowering import Lowering, RegisterOperand
 
 
+LARGEST = 16  # bytes of a piece: what one instruction moves
+
+
 def piece_bytes(count: int, bits: int) -> int:
     """Bytes of the pieces in which so many elements move: a power of two, at most 16."""
     total = count * bits // 8
-    return min(16, total & -total) if total and count * bits % 8 == 0 else 0
+    return min(LARGEST, total & -total) if total and count * bits % 8 == 0 else 0
 
 
 def place(
