@@ -66,15 +66,19 @@ class Meanings:
         if model is None:
             return None
         copy = 0
-        # A group has as many copies as its rings.
-        first = self.spec.resources.get(self.group_members(name)[0]) if self.group_members(name) else None
-        per = getattr(first, "per", None)
+        per = self.per(name)
         if per is not None:
             if reference.index is not None:
                 copy = self.values.integer(reference.index, route, env) or 0
             elif task == per:
                 copy = replica or 0
         return Operand(model.kind, name, copy, transposed=reference.transposed)
+
+    def per(self, name: str) -> str | None:
+        """Return the task for each replica of which a resource has a copy; a group has those of its rings."""
+        first = next(iter(self.group_members(name)), name)
+        per: str | None = getattr(self.spec.resources.get(first), "per", None)
+        return per
 
     def group_members(self, name: str) -> tuple[str, ...]:
         """Return the members of a merge or fork; for anything else the name alone."""

@@ -9,6 +9,7 @@ from tsc.expr import Expr
 from tsc.model import Reference
 from tsc.ops.base import StepModel
 from tsc.program.scope import Known, Site, Stage
+from tsc.program.values import let_order
 from tsc.source.route import Route
 from tsc.spec import resources as kinds
 from tsc.spec.document import Spec
@@ -125,27 +126,9 @@ def let_stages(spec: Spec) -> dict[str, Stage]:
     """Return when each let is known: as late as what it mentions. Lets in a circle are left out."""
     known = everywhere(spec)
     stages: dict[str, Stage] = {}
-
-    def stage(name: str, above: frozenset[str]) -> Stage | None:
-        if name in stages:
-            return stages[name]
-        if name in above:
-            return None
-        latest = Stage.BUILD
-        for used in spec.let[name].names:
-            inner = (
-                stage(used.text, above | {name})
-                if used.text in spec.let
-                else known.get(used.text, _UNKNOWN).stage
-            )
-            if inner is None:
-                return None
-            latest = max(latest, inner)
-        stages[name] = latest
-        return latest
-
-    for name in spec.let:
-        stage(name, frozenset())
+    for name in let_order(spec.let):
+        used = (stages.get(one.text) or known.get(one.text, _UNKNOWN).stage for one in spec.let[name].names)
+        stages[name] = max(used, default=Stage.BUILD)
     return stages
 
 

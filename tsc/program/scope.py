@@ -59,8 +59,9 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An expression with a build-time value that has none."""
+    """An expression with a build-time value that has none, or one that grows too large without its lets."""
 
     route: Route
     message: str
     within: tuple[int, int] | None = None
+    help: str = ""

@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
-from tsc.expr import EvalError, Expr, evaluate, fold, substitute
+from tsc.expr import EvalError, Expr, ExprError, evaluate, fold, substitute
 from tsc.program.scope import Failure
 from tsc.source.route import Route
+
+
+def let_order(lets: Mapping[str, Expr]) -> tuple[str, ...]:
+    """Return the lets so that each stands behind those it mentions; whatever a circle defines is left out."""
+    missing = {name: {used.text for used in expr.names} & lets.keys() for name, expr in lets.items()}
+    users: dict[str, list[str]] = {name: [] for name in lets}
+    for name, used in missing.items():
+        for other in used:
+            users[other].append(name)
+    order = [name for name, used in missing.items() if not used]
+    for name in order:  # grows while it is walked
+        for user in users[name]:
+            missing[user].discard(name)
+            if not missing[user]:
+                order.append(user)
+    return tuple(order)
 
 
 class Values:
@@ -17,24 +34,28 @@ class Values:
         self.constants = dict(constants)
         self.lets: dict[str, Expr] = {}
         self.failures: list[Failure] = []
-        for name in lets:
-            self._flatten(name, lets, frozenset())
+        for name in let_order(lets):
+            if any(used.text in lets and used.text not in self.lets for used in lets[name].names):
+                continue  # it is made from one that grows too large
+            error = self.too_large(lets[name])
+            if error is None:
+                self.lets[name] = self.flat(lets[name])
+            else:
+                self.failures.append(
+                    Failure(("let", name), error.message, (error.start, error.end), error.help)
+                )
 
-    def _flatten(self, name: str, lets: Mapping[str, Expr], above: frozenset[str]) -> Expr | None:
-        if name in self.lets:
-            return self.lets[name]
-        if name in above:
-            return None
-        inner = {}
-        for used in lets[name].names:
-            if used.text in lets:
-                value = self._flatten(used.text, lets, above | {name})
-                if value is None:
-                    return None
-                inner[used.text] = value
-        flat = self._fold(substitute(lets[name], inner), {})
-        self.lets[name] = flat
-        return flat
+    def _expanded(self, expr: Expr) -> Expr:
+        used = {name.text: self.lets[name.text] for name in expr.names if name.text in self.lets}
+        return substitute(expr, used) if used else expr
+
+    def too_large(self, expr: Expr) -> ExprError | None:
+        """Return why the lets of an expression cannot be put in, if they cannot."""
+        try:
+            self._expanded(expr)
+        except ExprError as error:
+            return error
+        return None
 
     def _fold(self, expr: Expr, env: Mapping[str, int | bool]) -> Expr:
         try:
@@ -43,9 +64,13 @@ class Values:
             return expr
 
     def flat(self, expr: Expr, env: Mapping[str, int | bool] | None = None) -> Expr:
-        """Return the expression without lets, constants and the names of `env` folded."""
-        used = {name.text: self.lets[name.text] for name in expr.names if name.text in self.lets}
-        return self._fold(substitute(expr, used) if used else expr, env or {})
+        """Return the expression without lets, constants and the names of `env` folded.
+
+        One that would grow too large keeps its lets.
+        """
+        with suppress(ExprError):
+            expr = self._expanded(expr)
+        return self._fold(expr, env or {})
 
     def value(
         self, expr: Expr | None, route: Route, env: Mapping[str, int | bool] | None = None
@@ -63,7 +88,7 @@ class Values:
             return evaluate(flat, {})
         except EvalError as error:
             within = (error.start, error.end) if flat is expr else None
-            self.failures.append(Failure(route, error.message, within))
+            self.failures.append(Failure(route, error.message, within, error.help))
             return None
 
     def integer(

@@ -13,6 +13,9 @@ from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Program, Task
 from tsc.program.paths import Walker
 from tsc.program.tree import Step
+from tsc.rules.memo import per_program
+from tsc.rules.names.copy_out_of_range import misnamed
+from tsc.rules.names.references import unresolved
 
 RING_VERBS = frozenset(("acquire", "commit", "wait", "release", "try_acquire", "try_wait", "skip"))
 # Nobody keeps so many stages; a ring of which somebody does is left to the proof.
@@ -143,36 +146,35 @@ def ring_of(program: Program, task: Task, step: Step) -> list[tuple[str, int]]:
     return [(n, meaning.copy) for n in names if n in program.memories and program.memories[n].ring]
 
 
-def holds(program: Program) -> Iterator[Holds]:
-    """Yield the facts of every ring copy in every task that names it, where all paths could be looked at."""
-    global _last
-    if _last[0] is not program:
-        _last = (program, tuple(_all(program)))
-    return (entry for entry in _last[1] if entry.complete)
+@per_program
+def holds(program: Program) -> tuple[Holds, ...]:
+    """Return the facts of every ring copy in every task that names it.
+
+    Left out are tasks with a step whose operand is not there, and rings with too many paths.
+    """
+    lost = {found.task for found in unresolved(program)} | {task for task, _ in misnamed(program)}
+    tasks = [task for task in program.tasks if task.name not in lost]
+    return tuple(entry for task in tasks for entry in _of_task(program, task) if entry.complete)
 
 
-_last: tuple[Program | None, tuple[Holds, ...]] = (None, ())
-
-
-def _all(program: Program) -> Iterator[Holds]:
-    for task in program.tasks:
-        concerned: dict[tuple[str, int], Holds] = {}
-        for step in task.steps():
-            for key in ring_of(program, task, step):
-                entry = _entry(concerned, program, task, key)
-                entry.steps[step.index] = step
-                entry.protocol.add(step.index)
-            for touch in program.touches(step, task):
-                if touch.operand is not None and touch.operand.name in program.memories:
-                    key = (touch.operand.name, touch.operand.copy)
-                    if program.memories[key[0]].ring:
-                        entry = _entry(concerned, program, task, key)
-                        entry.steps[step.index] = step
-                        entry.touches.setdefault(step.index, []).append(touch)
-        conditions = Conditions(program)
-        for entry in concerned.values():
-            _walk(program, entry, conditions)
-            yield entry
+def _of_task(program: Program, task: Task) -> Iterator[Holds]:
+    concerned: dict[tuple[str, int], Holds] = {}
+    for step in task.steps():
+        for key in ring_of(program, task, step):
+            entry = _entry(concerned, program, task, key)
+            entry.steps[step.index] = step
+            entry.protocol.add(step.index)
+        for touch in program.touches(step, task):
+            if touch.operand is not None and touch.operand.name in program.memories:
+                key = (touch.operand.name, touch.operand.copy)
+                if program.memories[key[0]].ring:
+                    entry = _entry(concerned, program, task, key)
+                    entry.steps[step.index] = step
+                    entry.touches.setdefault(step.index, []).append(touch)
+    conditions = Conditions(program)
+    for entry in concerned.values():
+        _walk(program, entry, conditions)
+        yield entry
 
 
 def _entry(found: dict[tuple[str, int], Holds], program: Program, task: Task, key: tuple[str, int]) -> Holds:

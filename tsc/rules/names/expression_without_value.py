@@ -1,11 +1,11 @@
-"""Writes a build-time expression that has no value.
+"""Writes an expression that has no value.
 
 What it does
-    Evaluates every expression whose value is known when the kernel is built, and reports a division by
-    zero or an overflow of 64 bits.
+    Computes every part of an expression that is known when the kernel is built, and reports a division by
+    zero, an overflow of 64 bits, and an expression that grows too large once its lets are put in.
 
 Why is this bad
-    There is nothing to build with.
+    There is nothing to build with, or the kernel would divide by zero.
 
 Example
     constants: {BN: 128, EN: 0}
@@ -19,33 +19,76 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import EvalError, evaluate
+from tsc.expr import EvalError, Expr, build, evaluate, fold
+from tsc.expr.tree import Binary, Bool, Call, Choice, Index, Int, Logic, Node, Ref, children, walk
 from tsc.program.model import Program
+from tsc.program.values import let_order
+from tsc.source.route import Route
 
-RULE = Rule("TSC106", "expression-without-value", Severity.ERROR, "a build-time expression has no value")
+RULE = Rule("TSC106", "expression-without-value", Severity.ERROR, "an expression has no value")
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each expression that fails, lets included."""
-    seen = set()
-    for name, expr in program.spec.let.items():
-        if all(used.text in program.constants for used in expr.names):
-            try:
-                evaluate(expr, program.constants)
-            except EvalError as error:
-                seen.add(error.message)
-                yield _finding(Place(("let", name), within=(error.start, error.end)), error.message)
-    for failure in program.failures:
-        if failure.message not in seen:
-            yield _finding(Place(failure.route, within=failure.within), failure.message)
+    """Yield a finding for each expression that fails, at its let if it fails there."""
+    broken, reported = set[str](), set[Route]()
+    for name in let_order(program.spec.let):
+        expr, route = program.spec.let[name], ("let", name)
+        if any(used.text in broken for used in expr.names):
+            broken.add(name)
+        elif found := _fault(program, expr, route):
+            broken.add(name)
+            yield found
+    for site in program.sites:
+        mentions = any(used.text in broken for used in site.expr.names)
+        if site.route[0] == "let" or site.route in reported:
+            continue
+        reported.add(site.route)
+        if not mentions and (found := _fault(program, site.expr, site.route)):
+            yield found
+        else:
+            # Under the values of `replica`, `part` or a repeat; one copy is enough.
+            under = (it for it in program.failures if it.route == site.route and not mentions)
+            yield from (_finding(it.route, it.message, it.within) for it in islice(under, 1))
 
 
-def _finding(place: Place, message: str) -> Finding:
-    return Finding(
-        RULE.name,
-        f"the expression has no value: {message}",
-        place,
-        help="change the constants that it is made of",
+def _fault(program: Program, expr: Expr, route: Route) -> Finding | None:
+    if error := program.values.too_large(expr):
+        return Finding(
+            RULE.name, error.message, Place(route, within=(error.start, error.end)), help=error.help
+        )
+    own, whole = fold(expr, program.constants), program.flat(expr)
+    for tree, known in ((own.tree, True), (whole.tree, False)):
+        for node in walk(tree):
+            if why := _hopeless(node):
+                return _finding(route, why, (node.start, node.end) if known and node.end else None)
+    return None
+
+
+def _hopeless(node: Node) -> str:
+    """Say why a folded node can have no value; nothing if it can."""
+    if isinstance(node, Ref | Int | Bool | Index | Choice | Logic):
+        return ""
+    divides = (isinstance(node, Binary) and node.op in ("//", "%")) or (
+        isinstance(node, Call) and node.function in ("cdiv", "align")
     )
+    operands = children(node)
+    if divides and operands[1] == Int(0):
+        return f"`{build(node).text}` divides by zero"
+    if not all(isinstance(operand, Int | Bool) for operand in operands):
+        return ""
+    try:
+        evaluate(build(node), {})
+    except EvalError as error:
+        return error.message
+    return ""
+
+
+def _finding(route: Route, message: str, within: tuple[int, int] | None) -> Finding:
+    place = Place(route, within=within)
+    return Finding(RULE.name, f"the expression has no value: {message}", place, help=_MEND)
+
+
+_MEND = "change the constants that it is made of"

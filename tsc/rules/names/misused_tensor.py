@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr.tree import Call, Index, Ref, walk
-from tsc.program.model import Program
+from tsc.program.model import Program, Tensor
 from tsc.program.scope import Site
 
 RULE = Rule(
@@ -35,39 +35,43 @@ INTEGERS = {"i8", "u8", "i32", "u32", "i64", "bool"}
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each tensor without its indices and each index without a tensor."""
     for site in program.sites:
-        whole: set[int] = set()
-        for node in walk(site.expr.tree):
-            if isinstance(node, Call) and node.function == "find" and isinstance(node.args[0], Ref):
-                whole.add(node.args[0].start)
-                if node.args[0].name not in program.tensors:
-                    yield _finding(
-                        site, node.args[0], f"`find` searches a tensor, and `{node.args[0].name}` is none"
-                    )
-            if isinstance(node, Index):
-                yield from _index(program, site, node)
-            elif isinstance(node, Ref) and node.name in program.tensors and node.start not in whole:
-                yield _finding(
-                    site, node, f"`{node.name}` is a tensor and has no value of its own", f"{node.name}[0]"
-                )
+        for node, message, help in misuses(program, site):
+            yield Finding(RULE.name, message, Place(site.route, within=(node.start, node.end)), help=help)
 
 
-def _index(program: Program, site: Site, node: Index) -> Iterator[Finding]:
-    tensor = program.tensors.get(node.name)
-    if tensor is None:
-        yield _finding(site, node, f"`{node.name}` is no tensor and cannot be indexed", node.name)
-    elif len(node.args) != tensor.rank:
-        given, wanted = len(node.args), tensor.rank
-        yield _finding(site, node, f"`{node.name}` has {wanted} dimensions and is given {given} indices")
-    elif tensor.dtype not in INTEGERS:
-        yield _finding(
-            site, node, f"`{node.name}` holds {tensor.dtype}, and expressions compute with integers"
+def misuses(program: Program, site: Site) -> Iterator[tuple[Index | Ref, str, str]]:
+    """Yield what is misused in an expression, with the message and the help."""
+    searched: set[int] = set()
+    for node in walk(site.expr.tree):
+        match node:
+            case Call(function="find", args=(Ref(name=name) as ref, _)):
+                searched.add(ref.start)
+                if name not in program.tensors:
+                    yield ref, f"`find` searches a tensor, and `{name}` is none", "name a tensor of offsets"
+                else:
+                    yield from _indexed(program.tensors[name], ref, 1)
+            case Index(name=name, args=args):
+                tensor = program.tensors.get(name)
+                if tensor is None:
+                    yield node, f"`{name}` is no tensor and cannot be indexed", f"write `{name}`"
+                else:
+                    yield from _indexed(tensor, node, len(args))
+            case Ref(name=name) if name in program.tensors and node.start not in searched:
+                message = f"`{name}` is a tensor and has no value of its own"
+                yield node, message, next((h for _, _, h in _indexed(program.tensors[name], node, 0)), "")
+
+
+def _indexed(tensor: Tensor, node: Index | Ref, given: int) -> Iterator[tuple[Index | Ref, str, str]]:
+    name, rank = tensor.name, tensor.rank
+    if tensor.dtype not in INTEGERS:
+        message = f"`{name}` holds {tensor.dtype}, and expressions compute with integers"
+        yield node, message, "name an integer tensor, or compute it in a work"
+    elif given != rank:
+        counted = "1 dimension" if rank == 1 else f"{rank} dimensions"
+        indices = "1 index" if given == 1 else f"{given} indices"
+        help = (
+            f"write `{name}[{', '.join('ijklm'[:rank])}]`, an index a dimension"
+            if rank
+            else "read it in a work"
         )
-
-
-def _finding(site: Site, node: Index | Ref, message: str, instead: str = "") -> Finding:
-    return Finding(
-        RULE.name,
-        message,
-        Place(site.route, within=(node.start, node.end)),
-        help=f"write `{instead}`" if instead else "give it an integer tensor with one index a dimension",
-    )
+        yield node, f"`{name}` has {counted} and is given {indices}", help

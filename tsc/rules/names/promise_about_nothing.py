@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import closest
+from tsc.expr import did_you_mean
 from tsc.program.model import Program
 
 RULE = Rule("TSC111", "promise-about-nothing", Severity.ERROR, "`dims` promises what no size can meet")
@@ -37,14 +37,12 @@ def check(program: Program) -> Iterator[Finding]:
         if name not in program.dims:
             if name in program.constants:
                 continue  # made a constant from outside
-            near = closest(name, list(program.dims))
             yield Finding(
                 RULE.name,
                 f"`{name}` is no dim: no param has it in its `shape`",
                 Place(route, "key"),
-                help=f"did you mean `{near}`"
-                if near
-                else "use it in the `shape` of a param, or take the promise away",
+                help=did_you_mean(name, program.dims)
+                or "use it in the `shape` of a param, or take the promise away",
             )
             continue
         low, high, step = (
@@ -62,5 +60,12 @@ def check(program: Program) -> Iterator[Finding]:
                 RULE.name,
                 f"`{name}` is at least {low or 0:,} and at most {high:,}, which no size is",
                 Place(route),
-                help="exchange the two bounds",
+                help="exchange the two bounds" if low else "write a bound of 0 or more",
+            )
+        elif high is not None and step is not None and high // step * step < (low or 0):
+            yield Finding(
+                RULE.name,
+                f"no multiple of {step:,} lies between {low or 0:,} and {high:,}, the bounds of `{name}`",
+                Place(route),
+                help=f"write `max: {-(-(low or 0) // step) * step}`, or another `multiple_of`",
             )

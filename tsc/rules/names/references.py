@@ -9,6 +9,7 @@ from tsc.model import Reference
 from tsc.ops.base import StepModel
 from tsc.program.model import Program
 from tsc.program.names import key_of, written
+from tsc.rules.memo import per_program
 from tsc.source.route import Route
 from tsc.spec import resources as kinds
 from tsc.spec.schedule import Do, Wait
@@ -26,6 +27,12 @@ class Found:
     task: str | None = None
 
 
+@per_program
+def unresolved(program: Program) -> tuple[Found, ...]:
+    """Return the references that name nothing: what depends on them is not judged."""
+    return tuple(found for found in references(program) if found.name not in found.choices)
+
+
 def references(program: Program) -> Iterator[Found]:
     """Yield the references of schedules, works, tasks and resources."""
     spec = program.spec
@@ -36,9 +43,9 @@ def references(program: Program) -> Iterator[Found]:
                 yield Found(ref.name, ("tasks", name, side, i), "resource", spec.resources, ref, name)
         for node, route, _ in written(task.schedule, ("tasks", name, "schedule")):
             if isinstance(node, Do):
-                yield Found(node.do, (*route, "do"), "work", spec.work)
+                yield Found(node.do, (*route, "do"), "work", spec.work, task=name)
             if isinstance(node, Wait) and node.by is not None:
-                yield Found(node.by, (*route, "by"), "resource", spec.resources)
+                yield Found(node.by, (*route, "by"), "resource", spec.resources, task=name)
             if isinstance(node, StepModel):
                 for field in type(node).model_fields:
                     value = getattr(node, field)

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import closest
+from tsc.expr.hints import listing
 from tsc.ops.registry import BY_VERB
 from tsc.program.accesses import Touch
 from tsc.program.model import Program
@@ -46,7 +47,9 @@ def check(program: Program) -> Iterator[Finding]:
                 Place(found.route),
                 help=f"write `{found.name}`"
                 if single or not names
-                else f"did you mean `{found.name}.{near or names[0]}`",
+                else f"did you mean `{found.name}.{near}`?"
+                if near
+                else f"write one of {listing(f'{found.name}.{one}' for one in names)}",
             )
     for task in program.tasks:
         for step in task.steps():
@@ -58,8 +61,9 @@ def _unsaid(program: Program, step: Step, touches: Iterator[Touch]) -> Iterator[
     for touch in touches:
         ref = touch.reference
         memory = program.memories.get(ref.name)
-        if memory is not None and ref.buffer is None and len(memory.buffers) > 1:
-            names = ", ".join(f"`{ref.name}.{buffer.name}`" for buffer in memory.buffers)
+        reserved = ref.transposed and memory is not None and memory.buffer("T") is not None
+        if memory is not None and ref.buffer is None and len(memory.buffers) > 1 and not reserved:
+            names = listing(f"{ref.name}.{buffer.name}" for buffer in memory.buffers)
             yield Finding(
                 RULE.name,
                 f"`{ref.name}` has {len(memory.buffers)} buffers, and `{step.verb}` names none of them",

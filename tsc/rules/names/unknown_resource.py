@@ -1,8 +1,8 @@
 """Refers to something that nothing declares.
 
 What it does
-    Looks up what steps, works, groups, `per` and `over` refer to: resources, params and workspace, by
-    name.
+    Looks up what steps, works, groups, `per`, `over` and orders refer to: resources, params, workspace,
+    works and tasks, by name.
 
 Why is this bad
     The step has nothing to work on.
@@ -19,29 +19,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import closest
+from tsc.expr import did_you_mean
+from tsc.expr.hints import listing
 from tsc.program.model import Program
-from tsc.rules.names.references import references
+from tsc.rules.names.references import unresolved
 
 RULE = Rule("TSC107", "unknown-resource", Severity.ERROR, "a reference names nothing that is declared")
+
+SHOWN = 6
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each reference to an unknown name, with the nearest known one."""
-    for found in references(program):
-        if found.name in found.choices:
-            continue
-        near = closest(found.name, list(found.choices))
+    for found in unresolved(program):
+        names = list(found.choices)
         yield Finding(
             RULE.name,
             f"no {found.wanted} is called `{found.name}`",
             Place(found.route),
-            help=f"did you mean `{near}`"
-            if near
-            else f"declare it, or name one of: {_list(list(found.choices))}",
+            help=did_you_mean(found.name, names) or _else(found.wanted, names),
         )
 
 
-def _list(names: list[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:6])
-    return (shown or "none is declared") + (", ..." if len(names) > 6 else "")
+def _else(wanted: str, names: list[str]) -> str:
+    if not names:
+        return f"declare it; there is no {wanted} at all"
+    return f"declare it, or name one of {listing(names[:SHOWN])}" + (", ..." if len(names) > SHOWN else "")

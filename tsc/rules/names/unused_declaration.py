@@ -19,9 +19,12 @@ import re
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.expr import closest
 from tsc.program.model import Program
-from tsc.program.names import expressions
-from tsc.rules.names.references import references
+from tsc.program.names import everywhere, expressions
+from tsc.rules.names.references import references, unresolved
+from tsc.rules.names.unknown_name import unknown
+from tsc.spec.resources import Queue, TableOrder
 
 RULE = Rule("TSC115", "unused-declaration", Severity.WARNING, "nothing uses a declaration")
 
@@ -32,7 +35,10 @@ def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each constant, let, param, workspace and work that is not mentioned."""
     spec = program.spec
     used = {name.text for site in program.sites for name in site.expr.names}
-    used |= {found.name for found in references(program)}
+    used |= {found.name for found in references(program)} | set(_meant(program))
+    for resource in spec.resources.values():
+        if isinstance(resource, Queue) and isinstance(resource.order, TableOrder):
+            used |= {resource.order.from_, closest(resource.order.from_, spec.params) or ""}
     for work in program.works.values():
         used |= set(_WORD.findall(work.text or ""))
     if spec.tune is not None:
@@ -46,3 +52,11 @@ def check(program: Program) -> Iterator[Finding]:
                     Place((section, name), "key"),
                     help="use it, or take it away",
                 )
+
+
+def _meant(program: Program) -> Iterator[str]:
+    """Yield the names that a misspelt one stands for, as another rule says."""
+    for found in unresolved(program):
+        yield closest(found.name, found.choices) or ""
+    for site, name in unknown(program):
+        yield closest(name.text, [*site.scope, *everywhere(program.spec)]) or ""

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.program.scope import Stage
+from tsc.rules.names.misused_tensor import misuses
 
 RULE = Rule("TSC104", "value-known-too-late", Severity.ERROR, "a value is used before it is known")
 
@@ -44,19 +45,19 @@ _KNOWN = {
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each name that is known later than its place allows."""
     for site in program.sites:
+        # A tensor that stands for a number is known at no time, which another rule says.
+        tensors = {node.start for node, _, _ in misuses(program, site)}
         for name in site.expr.names:
             known = site.scope.get(name.text)
-            if known is None or known.stage <= site.allowed:
+            if known is None or known.stage <= site.allowed or name.start in tensors:
                 continue
-            kind = {"dim": "make it a constant with `-D`, or " if known.kind == "dim" else ""}.get(
-                known.kind, ""
-            )
+            made = f"make it a constant with `-D {name.text}=...`, or " if known.kind == "dim" else ""
             yield Finding(
                 RULE.name,
                 f"{site.place} needs a value known {_KNOWN[site.allowed]}, "
                 f"and `{name.text}` is known {_KNOWN[known.stage]}",
                 Place(site.route, within=(name.start, name.end)),
-                help=f"{kind}use constants here"
+                help=f"{made}use constants here"
                 if site.allowed is Stage.BUILD
                 else f"use what is known {_KNOWN[site.allowed]}",
             )

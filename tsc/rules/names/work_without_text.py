@@ -1,8 +1,7 @@
 """Gives a work no snippet, two of them, or a file that cannot be read.
 
 What it does
-    Checks that each work has either `cuda` or `file`, and that files and headers can be read next to the
-    spec.
+    Checks that each work has either `cuda` or `file`, and that the file can be read next to the spec.
 
 Why is this bad
     There is nothing to compile.

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import closest
+from tsc.expr import did_you_mean
 from tsc.program.model import Program
 
 RULE = Rule("TSC172", "graph-mismatch", Severity.ERROR, "`graph` is not the graph of the schedules")
@@ -32,14 +32,12 @@ def check(program: Program) -> Iterator[Finding]:
         return
     for name, sources in stated.items():
         if name not in program.graph:
-            near = closest(name, list(program.graph))
             yield Finding(
                 RULE.name,
                 f"`{name}` is no resource of kind smem, tmem or signal",
                 Place(("graph", name), "key"),
-                help=f"did you mean `{near}`"
-                if near
-                else "take it away; registers are looked through, params left out",
+                help=did_you_mean(name, program.graph)
+                or "take it away; registers are looked through, params left out",
             )
             continue
         derived = program.graph[name]

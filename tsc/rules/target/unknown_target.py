@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import closest
+from tsc.expr import did_you_mean
+from tsc.expr.hints import listing
 from tsc.program.model import Program
 from tsc.program.target import find_target, known_targets
 
@@ -26,18 +27,13 @@ RULE = Rule("TSC510", "unknown-target", Severity.ERROR, "`target` is no architec
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each unknown architecture, and for an empty list."""
+    """Yield a finding for each unknown architecture."""
     several = isinstance(program.spec.target, tuple)
-    if not program.targets:
-        yield Finding(
-            RULE.name, "`target` is an empty list", Place(("target",)), help="write `target: sm_90a`"
-        )
     for i, name in enumerate(program.targets):
         if find_target(name) is None:
-            near = closest(name, list(known_targets()))
             yield Finding(
                 RULE.name,
                 f"`{name}` is no architecture that tsc knows",
                 Place(("target", i) if several else ("target",)),
-                help=f"did you mean `{near}`" if near else f"write one of {', '.join(known_targets())}",
+                help=did_you_mean(name, known_targets()) or f"write one of {listing(known_targets())}",
             )
