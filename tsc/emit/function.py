@@ -260,7 +260,9 @@ class Function:
 
     def element(self, name: str, args: Sequence[str]) -> str:
         """Return the C++ of a tensor's element."""
-        tensor = self.program.tensors[name]
+        tensor = self.program.tensors.get(name)
+        if tensor is None:
+            raise Refused(f"`{name}` is no tensor")
         text = f"{self.view(tensor)}({', '.join(args)})"
         return f"i64({text})" if tensor.dtype == "u32" else text
 

@@ -210,7 +210,7 @@ def buffer_address(
 
 def current(rings: Rings, memory: Memory, copy: int, mode: Literal["read", "write"]) -> RingEnd:
     """Return the end whose stage an access means: the one taken last to read, or to write where that is how it is used."""
-    pipeline = rings.program.pipelines[memory.name, copy]
+    pipeline = rings.pipeline(memory, copy)
     takes = rings.held.takes
     reads, writes = (memory.name, copy, "read") in takes, (memory.name, copy, "write") in takes
     # A store ring is read where it was committed, and a consumer that updates a stage writes where it waited.

@@ -156,7 +156,7 @@ class Rings:
         name = group.name if shared and group is not None else memory.name
         values = []
         for i in range(memory.copies):
-            pipeline = self.program.pipelines[memory.name, i]
+            pipeline = self.pipeline(memory, i)
             offset = pipeline.full_offset if kind == "full" else pipeline.empty_offset
             if offset is None:
                 raise Refused(f"`{memory.name}` has no {kind} barrier")
@@ -166,6 +166,13 @@ class Rings:
         )
         key = f"{name}.{kind}"
         return self._base(f"{key}[{copy}]", "", prefix, lambda: self.number(memory, copy, key, values))
+
+    def pipeline(self, memory: Memory, copy: int) -> Pipeline:
+        """Return how a copy of a ring is synchronised."""
+        found = self.program.pipelines.get((memory.name, copy))
+        if found is None:
+            raise Refused(f"`{memory.name}` has no copy {copy}")
+        return found
 
     def waits_on(self, end: RingEnd) -> str:
         """Return the barriers that a side waits on."""
@@ -185,7 +192,7 @@ class Rings:
         return function.spelled_lets[key]
 
     def _make(self, memory: Memory, copy: int, side: Side, key: End) -> RingEnd:
-        pipeline = self.program.pipelines[memory.name, copy]
+        pipeline = self.pipeline(memory, copy)
         stages, prefix, held = pipeline.stages, self.prefix(memory, copy), self.held
         cursor = f"Cursor<{self.stages_text(memory)}>"
         observed = key in held.observes
