@@ -1,7 +1,41 @@
-"""TSC150 to TSC169: tokens, arguments and the routes of values."""
+"""TSC150 to TSC169: routes of values, arguments of works, and what snippets may do."""
 
 from __future__ import annotations
 
 from types import ModuleType
 
-RULES: tuple[ModuleType, ...] = ()
+from tsc.rules.routing import (
+    aux_with_payload,
+    duplicate_output,
+    listed_twice,
+    missing_argument,
+    name_collides_in_snippet,
+    non_integer_value,
+    out_count_mismatch,
+    register_read_before_write,
+    snippet_breaks_rules,
+    stale_token,
+    token_before_made,
+    undeclared_in_snippet,
+    unknown_argument,
+    unmentioned_in_snippet,
+    unused_token,
+)
+
+RULES: tuple[ModuleType, ...] = (
+    token_before_made,
+    stale_token,
+    out_count_mismatch,
+    unused_token,
+    missing_argument,
+    unknown_argument,
+    non_integer_value,
+    register_read_before_write,
+    duplicate_output,
+    snippet_breaks_rules,
+    undeclared_in_snippet,
+    name_collides_in_snippet,
+    listed_twice,
+    unmentioned_in_snippet,
+    aux_with_payload,
+)

@@ -23,10 +23,9 @@ import re
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import Expr
 from tsc.program.model import Program, Task
-from tsc.program.names import expressions, key_of
-from tsc.program.tree import Guard, Loop, Node, Step, walk
+from tsc.program.tree import Node, Step, walk
+from tsc.rules.structure.expressions import expressions_of
 from tsc.source.route import Route
 
 RULE = Rule("TSC134", "divergent-control", Severity.ERROR, "some threads of a task would miss a common step")
@@ -41,25 +40,24 @@ def check(program: Program) -> Iterator[Finding]:
         for node, above in walk(task.tree):
             if not isinstance(node, Step) or node.derived:
                 continue
-            found = (hit for outer in above for hit in _divergent(program, _control(outer), outer))
-            why = next(found, None)
-            key = node.verb if not isinstance(node.model, str) else ""
-            place = Place((*node.route, key) if key else node.route, "key" if key else "value")
+            why = next((hit for outer in above for hit in _divergent(program, outer)), None)
+            bare = isinstance(node.model, str)
             if why is not None and not _own(program, task, node):
                 yield Finding(
                     RULE.name,
                     f"all threads of `{task.name}` do `{_shown(node)}`, and `{why[1]}` keeps some away",
-                    place,
+                    Place(node.route) if bare else Place((*node.route, node.verb), "key"),
                     (Place(why[0], label="differs between threads"),),
                     help="move the step out of it, or let the condition be the same in all threads",
                 )
-            for where, name in _divergent(program, _options(node), node):
-                yield Finding(
-                    RULE.name,
-                    f"`{node.verb}` is done once for `{task.name}`, and `{name}` differs between its threads",
-                    Place(where),
-                    help="write what is the same in all threads",
-                )
+            if node.verb not in ("load", "store", "do"):
+                for where, name in _divergent(program, node):
+                    yield Finding(
+                        RULE.name,
+                        f"`{node.verb}` is done once for `{task.name}`, and `{name}` differs between threads",
+                        Place(where),
+                        help="write what is the same in all threads",
+                    )
 
 
 def _shown(step: Step) -> str:
@@ -75,26 +73,8 @@ def _own(program: Program, task: Task, step: Step) -> bool:
     return step.verb in ("load", "store") and all(program.registers[n].shape is None for n in registers)
 
 
-def _control(node: Node) -> Iterator[tuple[Route, Expr]]:
-    if isinstance(node, Loop):
-        yield from (
-            ((*node.route, k), e)
-            for k, e in ((node.kind, node.end), ("start", node.start), ("step", node.step))
-        )
-    elif isinstance(node, Guard) and node.condition is not None:
-        yield (*node.route, node.verb), node.condition
-
-
-def _options(step: Step) -> Iterator[tuple[Route, Expr]]:
-    if not isinstance(step.model, str) and step.verb not in ("load", "store", "do"):
-        for field in type(step.model).model_fields:
-            key = key_of(step.model, field)
-            yield from expressions(getattr(step.model, field), (*step.route, key))
-
-
-def _divergent(
-    program: Program, found: Iterator[tuple[Route, Expr]], node: Node
-) -> Iterator[tuple[Route, str]]:
-    for route, expr in found:
+def _divergent(program: Program, node: Node) -> Iterator[tuple[Route, str]]:
+    """Yield the expressions of a node that differ between threads."""
+    for route, expr in expressions_of(node):
         if any(name.text in _NAMES for name in program.flat(expr, node.env).names):
             yield route, expr.text
