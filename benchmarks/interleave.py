@@ -37,7 +37,9 @@ class Contestant:
         return (high - low) / self.median
 
 
-def race(contestants: Sequence[Contestant], sets: int, *, turns: int = 24, launches: int = 10, warm: int = 3) -> None:
+def race(
+    contestants: Sequence[Contestant], sets: int, *, turns: int = 24, launches: int = 10, warm: int = 3
+) -> None:
     """Time every contestant in each turn: `warm` launches uncounted, then `launches` between two events."""
     order = list(contestants)
     draw = random.Random(0)

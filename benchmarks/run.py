@@ -47,10 +47,14 @@ def rows_of(contestants: list[Contestant], moved: int, base: Contestant) -> list
     ]
 
 
-def copy_suite(cubins: Path, turns: int) -> list[dict[str, Any]]:
+def void(_: Any) -> None:
+    """Drop what a call returns."""
+
+
+def copy_suite(cubins: Path, turns: int, sizes: tuple[int, ...] = (64, 512, 4096)) -> list[dict[str, Any]]:
     """Copies of n bytes against memcpy: the floor is n bytes read and n written."""
     found: list[dict[str, Any]] = []
-    for mebibytes in (64, 512, 4096):
+    for mebibytes in sizes:
         size = mebibytes * MIB
         sets = buffer_sets(2 * size)
         sources = [torch.randint(0, 256, (size,), dtype=torch.uint8, device="cuda") for _ in range(sets)]
@@ -62,14 +66,17 @@ def copy_suite(cubins: Path, turns: int) -> list[dict[str, Any]]:
             "copy_tma": (torch.bfloat16, (size // 2 // columns, columns)),
             "copy_cp_async": (torch.bfloat16, (size // 2 // columns, columns)),
         }
-        memcpy = Contestant("memcpy", lambda i: targets[i].copy_(sources[i]) and None)
+        memcpy = Contestant("memcpy", lambda i: void(targets[i].copy_(sources[i])))
         contestants = [memcpy]
         for path in sorted(cubins.glob("copy_*.cubin")):
             spec = next((name for name in shapes if path.stem.startswith(name)), None)
             if spec is None:
                 continue
             dtype, shape = shapes[spec]
-            pairs = [(s.view(dtype).view(shape), t.view(dtype).view(shape)) for s, t in zip(sources, targets, strict=True)]
+            pairs = [
+                (s.view(dtype).view(shape), t.view(dtype).view(shape))
+                for s, t in zip(sources, targets, strict=True)
+            ]
             contestants.append(Contestant(path.stem, _call(tsc.load(path), pairs)))
         for contestant in contestants[1:]:
             targets[0].fill_(0xA5)
@@ -96,27 +103,45 @@ def norm_suite(cubins: Path, turns: int) -> list[dict[str, Any]]:
     xs = [torch.randn(rows, columns, device="cuda").bfloat16() for _ in range(sets)]
     ys = [torch.empty_like(x) for x in xs]
     w = torch.randn(columns, device="cuda").bfloat16()
-    memcpy = Contestant("memcpy", lambda i: ys[i].copy_(xs[i]) and None)
+    memcpy = Contestant("memcpy", lambda i: void(ys[i].copy_(xs[i])))
     contestants = [
         memcpy,
-        Contestant("torch.rms_norm", lambda i: torch.nn.functional.rms_norm(xs[i], (columns,), w, 1e-6) and None),
+        Contestant(
+            "torch.rms_norm", lambda i: void(torch.nn.functional.rms_norm(xs[i], (columns,), w, 1e-6))
+        ),
     ]
     for path in sorted(cubins.glob("norm_rmsnorm*.cubin")):
-        contestants.append(Contestant(path.stem, _call(tsc.load(path), [(x, w, y, 1e-6) for x, y in zip(xs, ys, strict=True)])))
+        contestants.append(
+            Contestant(
+                path.stem, _call(tsc.load(path), [(x, w, y, 1e-6) for x, y in zip(xs, ys, strict=True)])
+            )
+        )
     race(contestants, sets, turns=turns)
-    return [{"case": f"{rows} x {columns} bf16", "bytes": 2 * size, "sets": sets, "rows": rows_of(contestants, 2 * size, memcpy)}]
+    return [
+        {
+            "case": f"{rows} x {columns} bf16",
+            "bytes": 2 * size,
+            "sets": sets,
+            "rows": rows_of(contestants, 2 * size, memcpy),
+        }
+    ]
 
 
-SUITES = {"copy": copy_suite, "norm": norm_suite}
+SUITES: dict[str, Callable[..., list[dict[str, Any]]]] = {"copy": copy_suite, "norm": norm_suite}
 
 
 def conditions(commit: str) -> dict[str, Any]:
     """Return what the figures were taken on."""
     query = "driver_version,clocks.sm,temperature.gpu,power.draw"
     smi = subprocess.run(
-        ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"], capture_output=True, text=True, check=False
+        ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    driver, *state = [part.strip() for part in smi.stdout.splitlines()[0].split(",")] if smi.stdout else ["unknown"]
+    driver, *state = (
+        [part.strip() for part in smi.stdout.splitlines()[0].split(",")] if smi.stdout else ["unknown"]
+    )
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "commit": commit,
@@ -137,16 +162,20 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--turns", type=int, default=24)
+    parser.add_argument("--mebibytes", type=int, action="append", help="sizes of the copy suite")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for suite in options.suite:
-        cases = SUITES[suite](options.cubins, options.turns)
+        extra = {"sizes": tuple(options.mebibytes)} if suite == "copy" and options.mebibytes else {}
+        cases = SUITES[suite](options.cubins, options.turns, **extra)
         result = {"suite": suite, **conditions(options.commit), "cases": cases}
         (options.out / f"{suite}.json").write_text(json.dumps(result, indent=1) + "\n")
         for case in cases:
             print(f"\n{suite}, {case['case']}")
             for row in sorted(case["rows"], key=lambda r: -r["ratio"]):
-                print(f"  {row['name']:36} {row['microseconds']:>10} us {row['gb_per_second']:>8} GB/s  x{row['ratio']}")
+                print(
+                    f"  {row['name']:36} {row['microseconds']:>10} us {row['gb_per_second']:>8} GB/s  x{row['ratio']}"
+                )
 
 
 if __name__ == "__main__":

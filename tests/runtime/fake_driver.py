@@ -158,6 +158,10 @@ class FakeDriver:
         return self._record("cuStreamIsCapturing", stream), active if stream in self.capturing else none
 
     def cuStreamGetDevice(self, stream: int) -> tuple[Any, ...]:
+        if stream in self.capturing:
+            # The real one invalidates the capture as well.
+            self.capturing.discard(stream)
+            return bindings.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, None
         return self._record("cuStreamGetDevice", stream), self.stream_devices.get(stream, self.contexts[-1])
 
     def cuThreadExchangeStreamCaptureMode(self, mode: Any) -> tuple[Any, ...]:

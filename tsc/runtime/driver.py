@@ -207,7 +207,12 @@ class Cuda:
         return bool(rest[0] != self.driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE)
 
     def stream_device(self, stream: int) -> int | None:
-        """The GPU of a stream, None if the driver is too old to tell."""
+        """The GPU of a stream, None if the driver is too old to tell, or under a capture.
+
+        Asking about a stream that is being captured fails and invalidates the capture (measured on driver 580).
+        """
+        if self.is_capturing(stream):
+            return None
         try:
             status, *rest = self.driver.cuStreamGetDevice(stream)
         except (AttributeError, RuntimeError):
