@@ -40,7 +40,7 @@ def check(program: Program) -> Iterator[Finding]:
                 RULE.name,
                 f"`{text(step)}` never has a stage to hand over: no path to it acquires "
                 + (f"more than the {keep} it keeps" if keep else f"one of `{ring}`"),
-                Place(step.route, label="nothing is acquired here"),
+                Place(step.route, label="keeps all there is" if keep else "nothing is acquired here"),
                 acquires,
                 help=_mend(ring, keep, bool(acquires)),
             )

@@ -45,6 +45,8 @@ def check(program: Program) -> Iterator[Finding]:
                 wanted, mend = "has committed one", f"put `commit: {ring}` before it"
             elif not entry.verbs("release"):
                 mend = f"put `wait: {ring}` before it and `release: {ring}` after it"
+            elif not entry.verbs("wait"):
+                mend = f"put `wait: {ring}` before it"
             elif not every:
                 mend = f"put `wait: {ring}` before it, on every path"
             yield Finding(

@@ -42,7 +42,7 @@ def check(program: Program) -> Iterator[Finding]:
                 RULE.name,
                 f"`{text(step)}` never has a stage to give back: no path to it waits for "
                 + (f"more than the {keep} it keeps" if keep else f"one of `{ring}`"),
-                Place(step.route, label="nothing is held here"),
+                Place(step.route, label="keeps all there is" if keep else "nothing is held here"),
                 waits,
                 help=_mend(ring, keep, bool(waits)),
             )

@@ -35,16 +35,17 @@ def check(program: Program) -> Iterator[Finding]:
     for entry in holds(program):
         for index in entry.stray_writes():
             step, ring, bad = entry.steps[index], entry.memory.name, entry.unheld(index, True)
-            paths = "no path" if len(bad) == len(entry.before[index]) else "not every path"
-            after = any(held.committed for held in bad)
+            some = len(bad) < len(entry.before[index])
+            acquires = entry.places("acquire", "acquired here")
+            commits = () if some else entry.places("commit", "committed here")[: len(acquires)]
+            mend = f"put `acquire: {ring}` before it" + (", on every path" if some else "")
             yield Finding(
                 RULE.name,
-                f"`{named(step)}` writes a stage of `{ring}` here, and {paths} to it holds an acquired one",
+                f"`{named(step)}` writes a stage of `{ring}` here, "
+                f"and {'not every' if some else 'no'} path to it holds an acquired one",
                 Place(step.route, label="written outside `acquire` and `commit`"),
-                entry.places("commit", "committed here")[:1]
-                if after
-                else entry.places("acquire", "acquired here"),
+                (*acquires, *commits),
                 help=f"put it between `acquire: {ring}` and `commit: {ring}`"
-                if after
-                else f"put `acquire: {ring}` before it, on every path",
+                if acquires and not some
+                else mend,
             )

@@ -18,6 +18,7 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.model import Reference
@@ -30,8 +31,13 @@ RULE = Rule("TSC113", "copy-out-of-range", Severity.ERROR, "a reference names a 
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each reference to a copy that is not there."""
-    yield from (finding for _, finding in misnamed(program))
+    """Yield a finding for each copy that is not there, with all places of a task that name it."""
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for task, finding in misnamed(program):
+        alike.setdefault((task, finding.message), []).append(finding)
+    for first, *others in alike.values():
+        places = dict.fromkeys(other.place.route for other in others if other.place != first.place)
+        yield replace(first, related=tuple(Place(route, label="here too") for route in places))
 
 
 @per_program

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import EvalError, Expr, build, evaluate, fold
+from tsc.expr import EvalError, Expr, build, evaluate
 from tsc.expr.tree import Binary, Bool, Call, Choice, Index, Int, Logic, Node, Ref, children, walk
 from tsc.program.model import Program
 from tsc.program.values import let_order
@@ -59,12 +59,17 @@ def _fault(program: Program, expr: Expr, route: Route) -> Finding | None:
         return Finding(
             RULE.name, error.message, Place(route, within=(error.start, error.end)), help=error.help
         )
-    own, whole = fold(expr, program.constants), program.flat(expr)
-    for tree, known in ((own.tree, True), (whole.tree, False)):
-        for node in walk(tree):
-            if why := _hopeless(node):
-                return _finding(route, why, (node.start, node.end) if known and node.end else None)
-    return None
+    why = next(filter(None, map(_hopeless, walk(program.flat(expr).tree))), "")
+    if not why:
+        return None
+    for node in reversed(list(walk(expr.tree))):
+        if _hopeless(program.flat(build(node)).tree):
+            known = {
+                n.text: program.constants[n.text] for n in build(node).names if n.text in program.constants
+            }
+            given = ", ".join(f"{name} = {int(value):,}" for name, value in known.items())
+            return _finding(route, why, (node.start, node.end), given)
+    return _finding(route, why, None)
 
 
 def _hopeless(node: Node) -> str:
@@ -86,9 +91,10 @@ def _hopeless(node: Node) -> str:
     return ""
 
 
-def _finding(route: Route, message: str, within: tuple[int, int] | None) -> Finding:
-    place = Place(route, within=within)
-    return Finding(RULE.name, f"the expression has no value: {message}", place, help=_MEND)
-
-
-_MEND = "change the constants that it is made of"
+def _finding(route: Route, why: str, within: tuple[int, int] | None, given: str = "") -> Finding:
+    return Finding(
+        RULE.name,
+        f"the expression has no value: {why}",
+        Place(route, within=within, label=given),
+        help="change the constants that it is made of",
+    )

@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.program.names import everywhere
-from tsc.program.scope import Site
 
 RULE = Rule("TSC103", "name-out-of-scope", Severity.ERROR, "a name is used where it does not exist")
 
@@ -53,11 +52,12 @@ def check(program: Program) -> Iterator[Finding]:
                 if used in site.scope or not (used in known or _elsewhere(program, used)):
                     continue
                 via = f"`{name.text}` mentions `{used}`, which" if through else f"`{used}`"
+                where = _where(program, used)
                 yield Finding(
                     RULE.name,
-                    f"{via} does not exist here: it is known {_where(used)}",
+                    f"{via} does not exist here: it is known {where}",
                     Place(site.route, within=(name.start, name.end)),
-                    help=f"use it {_where(used)} only, or move this there",
+                    help=f"use it {where} only, or move this there",
                 )
 
 
@@ -67,13 +67,14 @@ def _mentioned(program: Program, let: str) -> set[str]:
 
 
 def _elsewhere(program: Program, name: str) -> bool:
-    def has(site: Site) -> bool:
-        return name in site.scope
-
-    return any(map(has, program.sites))
+    return any(name in site.scope for site in program.sites)
 
 
-def _where(name: str) -> str:
+def _where(program: Program, name: str) -> str:
     if name.startswith("tile."):
         return "inside a `work_tile_loop`"
-    return _WHERE.get(name, "inside the task, loop or `repeat` that makes it")
+    if name in _WHERE:
+        return _WHERE[name]
+    site = next(site for site in program.sites if name in site.scope)
+    kind = site.scope[name].kind
+    return f"inside the `{kind}` that names it" if kind in ("for", "repeat") else f"in the task `{site.task}`"

@@ -23,7 +23,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import Name, did_you_mean
+from tsc.expr import Name, closest, did_you_mean
+from tsc.expr.hints import listing
 from tsc.program.model import Program
 from tsc.program.names import everywhere
 from tsc.program.scope import Site
@@ -34,12 +35,8 @@ RULE = Rule("TSC102", "unknown-name", Severity.ERROR, "an expression uses a name
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each use of a name that is known nowhere."""
     for site, name in unknown(program):
-        yield Finding(
-            RULE.name,
-            f"nothing declares `{name.text}`" + _kind(program, name.text),
-            Place(site.route, within=(name.start, name.end)),
-            help=did_you_mean(name.text, [*site.scope, *everywhere(program.spec)]) or _else(name.text),
-        )
+        message, help = _said(program, site, name.text)
+        yield Finding(RULE.name, message, Place(site.route, within=(name.start, name.end)), help=help)
 
 
 def unknown(program: Program) -> Iterator[tuple[Site, Name]]:
@@ -51,21 +48,23 @@ def unknown(program: Program) -> Iterator[tuple[Site, Name]]:
                 yield site, name
 
 
-def _kind(program: Program, name: str) -> str:
-    if name in program.spec.resources:
-        return f" that has a value; it is a resource of kind `{program.spec.resources[name].kind}`"
-    if name in program.spec.work or name in program.spec.tasks:
-        return " that has a value; it is a " + ("work" if name in program.spec.work else "task")
-    if name.startswith("tile."):
-        axes = [f"`{axis}`" for axis, _ in program.queue.axes] if program.queue is not None else []
-        return "; the axes of the queue are " + ", ".join(axes) if axes else "; there is no queue"
-    return ""
-
-
-def _else(name: str) -> str:
-    owner, _, axis = name.partition(".")
-    if owner == "tile" and axis:
-        return f"add `{axis}` to the `axes` of the queue, or name one that it has"
-    if owner == "cluster" and axis:
-        return f"add `{axis}` to `launch: {{cluster: ...}}`, or name an axis that it has"
-    return "declare it under `constants` or `let`"
+def _said(program: Program, site: Site, name: str) -> tuple[str, str]:
+    spec, (owner, _, axis) = program.spec, name.partition(".")
+    kind = f"a resource of kind `{spec.resources[name].kind}`" if name in spec.resources else ""
+    kind = kind or ("a work" if name in spec.work else "a task" if name in spec.tasks else "")
+    if kind:
+        return f"`{name}` has no value: it is {kind}", "name a constant, a dim, a scalar param or a let"
+    if axis and owner in ("tile", "cluster"):
+        where = "the queue" if owner == "tile" else "the cluster"
+        tiles = [a for a, _ in program.queue.axes] if program.queue is not None else []
+        axes = tiles if owner == "tile" else [a for a, _ in program.cluster]
+        there = (
+            f"axes {listing(axes)}" if len(axes) > 1 else f"axis {listing(axes)} only" if axes else "no axes"
+        )
+        near = closest(axis, axes)
+        return (
+            f"nothing declares `{name}`; {where} has {'the ' if axes else ''}{there}",
+            f"did you mean `{owner}.{near}`?" if near else f"add `{axis}` to the axes of {where}",
+        )
+    near = did_you_mean(name, [*site.scope, *everywhere(spec)])
+    return f"nothing declares `{name}`", near or "declare it under `constants` or `let`"

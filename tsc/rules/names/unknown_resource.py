@@ -44,4 +44,6 @@ def check(program: Program) -> Iterator[Finding]:
 def _else(wanted: str, names: list[str]) -> str:
     if not names:
         return f"declare it; there is no {wanted} at all"
+    if len(names) == 1:
+        return f"declare it, or name `{names[0]}`"
     return f"declare it, or name one of {listing(names[:SHOWN])}" + (", ..." if len(names) > SHOWN else "")

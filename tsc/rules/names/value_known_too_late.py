@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.program.scope import Stage
+from tsc.program.scope import Site, Stage
 from tsc.rules.names.misused_tensor import misuses
 
 RULE = Rule("TSC104", "value-known-too-late", Severity.ERROR, "a value is used before it is known")
@@ -51,13 +51,26 @@ def check(program: Program) -> Iterator[Finding]:
             known = site.scope.get(name.text)
             if known is None or known.stage <= site.allowed or name.start in tensors:
                 continue
-            made = f"make it a constant with `-D {name.text}=...`, or " if known.kind == "dim" else ""
+            cause, related = name.text, tuple[Place, ...]()
+            if known.kind == "let":
+                cause, related = _cause(program, site, name.text, known.stage)
+            through = f"`{name.text}`" if cause == name.text else f"`{name.text}`, through `{cause}`,"
+            made = f"make it a constant with `-D {cause}=...`, or " if cause in program.dims else ""
             yield Finding(
                 RULE.name,
                 f"{site.place} needs a value known {_KNOWN[site.allowed]}, "
-                f"and `{name.text}` is known {_KNOWN[known.stage]}",
+                f"and {through} is known {_KNOWN[known.stage]}",
                 Place(site.route, within=(name.start, name.end)),
+                related,
                 help=f"{made}use constants here"
                 if site.allowed is Stage.BUILD
                 else f"use what is known {_KNOWN[site.allowed]}",
             )
+
+
+def _cause(program: Program, site: Site, let: str, stage: Stage) -> tuple[str, tuple[Place, ...]]:
+    """Return the name because of which a let is known so late, and the place of the let."""
+    flat = program.lets.get(let)
+    late = [n.text for n in flat.names if n.text in site.scope] if flat is not None else []
+    cause = next((name for name in late if site.scope[name].stage == stage), let)
+    return cause, (Place(("let", let), label=f"`{let}` is as late as this"),)

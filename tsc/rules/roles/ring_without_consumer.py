@@ -19,27 +19,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.program.model import Program
+from tsc.program.model import Program, RingUse
+from tsc.rules.roles.sides import one_sided
+from tsc.spec.wording import series
 
 RULE = Rule("TSC171", "ring-without-consumer", Severity.ERROR, "a ring is filled and never read")
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each ring copy that is committed and never waited for."""
-    for (name, copy), ring in program.pipelines.items():
-        uses = [use for use in program.uses if use.ring == name and use.copy == copy]
-        filling = [use for use in uses if use.commits]
-        if filling and not ring.store_ring and not any(use.waits or use.skips for use in uses):
-            writers = ", ".join(f"`{use.task}`" for use in filling)
-            copies = program.memories[name].copies
-            which = f"`{name}[{copy}]`" if copies > 1 else f"`{name}`"
-            yield Finding(
-                RULE.name,
-                f"{writers} commits {which}, and no task waits for it",
-                Place(("resources", name), "key"),
-                tuple(
-                    Place((*program.task(use.task).route, "schedule"), "key", label="commits")
-                    for use in filling[:3]
-                ),
-                help=f"let a task `wait` for, read and `release` `{name}`",
-            )
+    """Yield a finding for each ring that is committed and never read; half a bracket is another rule's."""
+    for name, uses, missing in one_sided(program, _commits, _reads):
+        writers = list(dict.fromkeys(program.task(use.task).name for use in uses))
+        fill = "fills" if len(writers) == 1 else "fill"
+        yield Finding(
+            RULE.name,
+            f"{series(writers)} {fill} {missing}, and no task waits for it",
+            Place(("resources", name), "key"),
+            tuple(Place(("tasks", writer), "key", label="commits") for writer in writers[:3]),
+            help=f"let a task `wait` for, read and `release` `{name}`",
+        )
+
+
+def _commits(use: RingUse) -> bool:
+    return use.commits
+
+
+def _reads(use: RingUse) -> bool:
+    return use.waits or use.releases or use.skips or (bool(use.engine_reads) and not use.produces)

@@ -18,27 +18,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.program.model import Program
+from tsc.program.model import Program, RingUse
+from tsc.rules.roles.sides import one_sided
+from tsc.spec.wording import series
 
 RULE = Rule("TSC170", "ring-without-producer", Severity.ERROR, "a ring is read and never filled")
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each ring copy that is waited for and never committed."""
-    for (name, copy), ring in program.pipelines.items():
-        uses = [use for use in program.uses if use.ring == name and use.copy == copy]
-        waiting = [use for use in uses if use.waits]
-        if waiting and not any(use.commits for use in uses):
-            readers = ", ".join(f"`{use.task}`" for use in waiting)
-            copies = program.memories[name].copies
-            which = f"`{name}[{copy}]`" if copies > 1 else f"`{ring.ring}`"
-            yield Finding(
-                RULE.name,
-                f"{readers} waits for {which}, and no task commits it",
-                Place(("resources", name), "key"),
-                tuple(
-                    Place((*program.task(use.task).route, "schedule"), "key", label="waits")
-                    for use in waiting[:3]
-                ),
-                help=f"let a task `acquire`, fill and `commit` `{name}`",
-            )
+    """Yield a finding for each ring that is waited for and never filled; half a bracket is another rule's."""
+    for name, uses, missing in one_sided(program, _waits, _fills):
+        readers = list(dict.fromkeys(program.task(use.task).name for use in uses))
+        wait = "waits" if len(readers) == 1 else "wait"
+        yield Finding(
+            RULE.name,
+            f"{series(readers)} {wait} for {missing}, and no task fills it",
+            Place(("resources", name), "key"),
+            tuple(Place(("tasks", reader), "key", label="waits") for reader in readers[:3]),
+            help=f"let a task `acquire`, fill and `commit` `{name}`",
+        )
+
+
+def _waits(use: RingUse) -> bool:
+    return use.waits
+
+
+def _fills(use: RingUse) -> bool:
+    return use.acquires or use.commits or (bool(use.engine_writes) and not use.waits)

@@ -1,0 +1,1 @@
+if (task.thread < n) y(task.thread) = 0;
