@@ -59,7 +59,7 @@ def declared(text: str) -> Iterator[str]:
         elif token == ";":
             angles, enumerates = 0, False
         elif depth == 0 and angles == 0 and token not in _BORROWED and _WORD.match(token):
-            if after in ("(", "=", "{") or before in ("struct", "using") or enumerates:
+            if after in ("(", "=") or (before, after) == (")", "{") or before in ("struct", "using") or enumerates:
                 yield token
 
 

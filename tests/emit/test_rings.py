@@ -1,0 +1,192 @@
+"""What is derived about rings: cursors by the stages held, announced bytes, syncs and fences between steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.emit.kernels import cuda, document, small
+
+RESOURCES = "  ring: {kind: smem, stages: 4, dtype: f32, shape: [64]}"
+PARAMS = "params: {x: {dtype: f32, shape: [n, 64]}, y: {dtype: f32, shape: [n, 64]}}"
+LOAD = """
+  load:
+    warps: 1
+    schedule:
+      - domain_loop: n
+        body:
+          - acquire: ring
+          - {bulk_load: x, at: [loop, 0], to: ring}
+          - commit: ring
+"""
+STORE = """
+  store:
+    warps: 1
+    schedule:
+      - domain_loop: n
+        body:
+          - wait: ring
+          - {bulk_store: y, at: [loop, 0], from: ring}
+          - store_wait: %d
+          - {release: ring, keep: %d}
+      - store_wait: 0
+      - release: ring
+"""
+
+
+def text(tasks: str, resources: str = RESOURCES, rest: str = PARAMS) -> str:
+    return cuda(document(small(tasks, resources, rest)), headers=False)
+
+
+def task(printed: str, name: str) -> str:
+    """The lines of one task's function."""
+    return printed.split(f"// ---- task: {name} ")[1].split("\n// ---- ")[0]
+
+
+def test_one_stage_at_a_time_needs_one_cursor() -> None:
+    printed = task(text(LOAD + STORE % (0, 0)), "store")
+    assert "Cursor<4> ring_read;" in printed
+    assert "ring_release" not in printed
+    assert "ring_held" not in printed
+    # The release after the loop has nothing to give.
+    assert printed.count("mbarrier_arrive(") == 1
+
+
+def test_delayed_release_counts_what_is_held() -> None:
+    printed = task(text(LOAD + STORE % (2, 2)), "store")
+    assert "if (ring_held > 2) {" in printed
+    assert "while (ring_held > 0) {" in printed
+
+
+def test_a_known_number_of_stages_is_not_counted() -> None:
+    tasks = LOAD.replace("domain_loop: n", "domain_loop: 2") + """
+  store:
+    warps: 1
+    schedule:
+      - wait: ring
+      - wait: ring
+      - {release: ring, keep: 1}
+      - release: ring
+"""
+    printed = task(text(tasks, rest=PARAMS.replace("[n, 64]", "[2, 64]")), "store")
+    assert "ring_held" not in printed
+    assert printed.count("mbarrier_arrive(ring_empty + 8 * ring_release.stage);") == 2
+
+
+TWO = "  ring: {kind: smem, stages: 2, buffers: {a: {dtype: f32, shape: [64]}, b: {dtype: f32, shape: [64]}}}"
+
+
+def loads(first: str, second: str) -> str:
+    return f"""
+  load:
+    warps: 1
+    schedule:
+      - domain_loop: n
+        body:
+          - acquire: ring
+          - {first}
+          - {second}
+          - commit: ring
+  use:
+    warps: 1
+    schedule:
+      - domain_loop: n
+        body:
+          - wait: ring
+          - release: ring
+"""
+
+
+A, B = "{bulk_load: x, at: [loop, 0], to: ring.a}", "{bulk_load: x, at: [loop, 0], to: ring.b}"
+
+
+def test_the_bytes_of_a_bracket_are_announced_once() -> None:
+    printed = task(text(loads(A, B), TWO), "load")
+    assert printed.count("mbarrier_arrive_expect") == 1
+    assert "mbarrier_arrive_expect(ring_full + 8 * ring_write.stage, 512);" in printed
+    assert "mbarrier_arrive(" not in printed
+
+
+def test_a_conditional_load_announces_its_own_bytes() -> None:
+    printed = task(text(loads(A, f"when_true: loop % 2 == 0\n            body: [{B}]"), TWO), "load")
+    assert "mbarrier_arrive_expect" not in printed
+    assert printed.count("mbarrier_expect(ring_full + 8 * ring_write.stage, 256);") == 2
+    assert printed.count("mbarrier_arrive(ring_full + 8 * ring_write.stage);") == 1
+
+
+def test_bytes_known_at_run_time_are_announced_as_such() -> None:
+    short = "{bulk_load: x, at: [loop, 0], to: ring.a, rows: loop % 16 * 4}"
+    printed = task(text(loads(short, "{bulk_load: x, at: [loop, 0], to: ring.b, rows: 4}"), TWO), "load")
+    assert "const u32 x_bytes = static_cast<u32>(loop % 16 * 4) * 4;" in printed
+    assert "mbarrier_expect(ring_full + 8 * ring_write.stage, x_bytes);" in printed
+
+
+# ---- syncs inside a task -----------------------------------------------------------------------------------
+
+SCRATCH = "  scratch: {kind: smem, dtype: f32, shape: [64]}\n  v: {kind: registers, dtype: f32, per_thread: 1}"
+OUT = "params: {y: {dtype: f32, shape: [64]}}"
+
+
+def steps(*lines: str, loop: bool = False) -> str:
+    body = "".join(f"\n{'  ' * loop}      - {line}" for line in lines)
+    if loop:
+        body = "\n      - for: 3\n        as: i\n        body:" + body.replace("\n        -", "\n          -")
+    return f"\n  main:\n    warps: 2\n    schedule:{body}\n"
+
+
+WRITE, READ = "{store: scratch, from: v, at: [thread]}", "{load: v, from: scratch, at: [63 - thread]}"
+
+
+def kinds(printed: str) -> list[str]:
+    """What stands in the task's function, a word a line."""
+    words = {"store_registers": "write", "load_registers": "read", "task.sync": "sync", "fence_proxy_async()": "fence"}
+    words |= {"bulk_store": "engine", "bulk_wait": "wait"}
+    return [word for line in printed.splitlines() for key, word in words.items() if key in line and "//" not in line]
+
+
+def test_a_read_after_a_write_of_other_threads_waits_for_them() -> None:
+    printed = task(text(steps("{zero: v}", WRITE, READ), SCRATCH, OUT), "main")
+    assert kinds(printed) == ["write", "sync", "read"]
+
+
+def test_in_a_loop_the_write_waits_for_the_reads_before_it() -> None:
+    printed = task(text(steps("{zero: v}", WRITE, READ, loop=True), SCRATCH, OUT), "main")
+    assert kinds(printed) == ["sync", "write", "sync", "read"]
+
+
+def test_a_written_sync_is_not_doubled() -> None:
+    printed = task(text(steps("{zero: v}", WRITE, "task_sync", READ), SCRATCH, OUT), "main")
+    assert kinds(printed) == ["write", "sync", "read"]
+
+
+def test_an_engine_reads_what_was_fenced_and_met() -> None:
+    store = "{bulk_store: y, at: [0], from: scratch}"
+    printed = task(text(steps("{zero: v}", WRITE, store, "{store_wait: 0}", WRITE), SCRATCH, OUT), "main")
+    assert kinds(printed) == ["write", "fence", "sync", "engine", "wait", "sync", "write"]
+
+
+def test_one_thread_needs_no_sync() -> None:
+    assert "sync" not in task(text(LOAD + STORE % (0, 0)), "store")
+
+
+@pytest.mark.parametrize(("stages", "pending"), [(1, 0), (2, 1), (4, 3)])
+def test_a_store_ring_waits_for_the_store_that_read_its_stage(stages: int, pending: int) -> None:
+    resources = f"  out: {{kind: smem, stages: {stages}, dtype: f32, shape: [64]}}\n  v: {{kind: registers, dtype: f32, per_thread: 1}}"
+    lines = ("acquire: out", "{zero: v}", "{store: out, from: v, at: [thread]}", "commit: out",
+             "{bulk_store: y, at: [0], from: out}")  # fmt: skip
+    printed = task(text(steps(*lines, loop=True), resources, OUT), "main")
+    assert f"bulk_wait_read<{pending}>" in printed
+    assert kinds(printed) == ["wait", "sync", "write", "fence", "sync", "engine", "wait"]
+
+
+def test_a_store_on_some_paths_only_is_not_counted_on() -> None:
+    resources = "  out: {kind: smem, stages: 3, dtype: f32, shape: [64]}\n  v: {kind: registers, dtype: f32, per_thread: 1}"
+    lines = ("acquire: out", "{zero: v}", "{store: out, from: v, at: [thread]}", "commit: out",
+             "{when_true: i > 1, body: [{bulk_store: y, at: [0], from: out}]}")  # fmt: skip
+    printed = task(text(steps(*lines, loop=True), resources, OUT), "main")
+    assert "bulk_wait_read<0>();\n    task.sync();" in printed
+
+
+def test_comments_carry_the_step_and_its_line() -> None:
+    found = document(small(LOAD + STORE % (0, 0), RESOURCES, PARAMS))
+    line = found.text[: found.text.index("- {bulk_load")].count("\n") + 1
+    assert f"// {line}: bulk_load: x, at: [loop, 0], to: ring\n" in cuda(found, headers=False)

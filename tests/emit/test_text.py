@@ -1,0 +1,117 @@
+"""Details of the text: names that collide, places in the spec, headers by name or by text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.emit.kernels import cuda, document, document_of, small
+from tsc.toolchain.build import compile_source
+from tsc.toolchain.errors import CompileFailed
+
+pytest.importorskip("cuda.bindings.nvrtc")
+
+# Every name here is also one of a device header, of CUDA, or of what the generator itself declares.
+COLLIDING = small(
+    tasks="""
+  Cursor:
+    warps: 1
+    schedule:
+      - for: cdiv
+        as: mbarrier_wait
+        body:
+          - wait: shared
+          - {do: tma_load, with: {elect_one: mbarrier_wait + find_}, out: [leader]}
+          - when: leader > 0
+            then: [{store: Tensor, from: u32, at: [mbarrier_wait]}]
+          - release: shared
+  RING:
+    warps: 1
+    schedule:
+      - for: cdiv
+        as: unit
+        body:
+          - acquire: shared
+          - {bulk_load: x_data, at: [unit, 0], to: shared}
+          - commit: shared
+""",
+    resources="""
+  shared: {kind: smem, stages: N, dtype: f32, shape: [4]}
+  u32: {kind: registers, dtype: f32, per_thread: 1}
+""",
+    rest="""
+constants: {N: 2, TASK: 3}
+params:
+  x_data: {dtype: f32, shape: [cdiv, 4]}
+  Tensor: {dtype: f32, shape: [cdiv]}
+let: {find_: N + TASK}
+work:
+  tma_load:
+    args: {elect_one: i32}
+    returns: {bulk_load: i32}
+    reads: [shared, x_data]
+    writes: [u32]
+    cuda: |
+      bulk_load = elect_one + TASK - TASK + find_;
+      u32 = shared(0) + x_data(elect_one - find_, 1);
+""".replace("cdiv", "bf16"),
+).replace("for: cdiv", "for: bf16")
+
+
+def test_names_that_others_have_are_told_apart() -> None:
+    built = compile_source(cuda(document(COLLIDING)), {}, "sm_90a")
+    assert built.diagnostics == ()
+
+
+def test_an_error_in_a_snippet_is_placed_in_the_spec() -> None:
+    found = document_of("tokens")
+    text = found.text.replace("big = value > WIDE;", "big = value > WIDER;")
+    line = text[: text.index("WIDER")].count("\n") + 1
+    with pytest.raises(CompileFailed) as failed:
+        compile_source(cuda(document(text)), {}, "sm_90a")
+    assert f'spec.tsc.yaml({line}): error: identifier "WIDER" is undefined' in failed.value.log
+
+
+def test_an_error_after_a_snippet_is_placed_in_the_text() -> None:
+    text = cuda(document_of("tokens"))
+    number = text[: text.index("// ---- task: main")].count("\n") + 1
+    broken = text.replace("// ---- task: main", "int wrong = nothing;  // ---- task: main", 1)
+    with pytest.raises(CompileFailed) as failed:
+        compile_source(broken, {}, "sm_90a")
+    assert f"kernel.cu({number}): error" in failed.value.log
+
+
+def test_without_lines_nothing_points_into_the_spec() -> None:
+    text = cuda(document_of("tokens"), line=False)
+    assert "#line" not in text
+    assert compile_source(text, {}, "sm_90a").diagnostics == ()
+
+
+def test_headers_by_name_come_before_the_kernel() -> None:
+    text = cuda(document_of("tiles"), headers=False)
+    names = re.findall(r'#include "(.+)"', text)
+    assert "registers.cuh" in names and "tma_load.cuh" not in names
+    assert names.index("types.cuh") < names.index("registers.cuh")
+
+
+def test_only_what_is_used_is_inlined() -> None:
+    assert "tma_load" not in cuda(document_of("tiles"))
+
+
+def test_no_line_is_too_long_to_read() -> None:
+    lines = cuda(document_of("multicast"), headers=False).splitlines()
+    assert [line for line in lines if len(line) > 120 and not line.startswith(("struct", "    R"))] == []
+
+
+def test_what_is_known_when_built_is_no_condition() -> None:
+    tasks = """
+  main:
+    warps: 1
+    schedule:
+      - when: N > 1
+        then: [task_sync]
+        else: [pdl_wait]
+"""
+    text = cuda(document(small(tasks, rest="constants: {N: 2}")), headers=False)
+    assert "if (" not in text and "grid_dependency_wait" not in text and "task.sync()" in text
