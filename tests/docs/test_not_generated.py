@@ -1,0 +1,200 @@
+"""The table of what is not generated yet: each row is refused, and what has a dagger has a row."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.docs.pages import CODE, page, table
+from tsc.check import check_reading
+from tsc.emit.generated import not_generated
+from tsc.ops.registry import OPERATIONS
+from tsc.source import parse
+from tsc.spec.overrides import parse_overrides
+
+PAGE = "language.md"
+ROWS = [row[0] for row in table(PAGE, "not generated").rows]
+
+BASE = """\
+tsc: 1
+kernel: base
+target: TARGET
+params:
+  x: {dtype: bf16, shape: [m, n]}
+  y: {dtype: bf16, shape: [m, n]}
+  columns: {dtype: bf16, shape: [m, n], major: 0}
+  small: {dtype: e2m1, shape: [m, n]}
+  counts: {dtype: i32, shape: [m]}
+LAUNCH
+resources:
+  tiles: {kind: queue, policy: static, axes: {m: m} MORE_OF_QUEUE}
+  ring: {kind: smem, stages: 4, dtype: bf16, shape: [64, 64] MORE_OF_RING}
+  other: {kind: smem, stages: 4, dtype: bf16, shape: [64, 64]}
+  v: {kind: registers, dtype: bf16, per_thread: 8}
+RESOURCES
+work:
+  nothing: {aux: true, cuda: ''}
+WORK
+tasks:
+  store:
+    warps: 4
+    schedule:
+      - work_tile_loop: tiles
+        body:
+STORE
+  load:
+    warps: 1
+    schedule:
+      - work_tile_loop: tiles
+        body:
+LOAD
+DEBUG
+"""
+TAKEN = ["{wait: ring}", "{tma_store: y, at: [tile.m, 0], from: ring}", "{store_wait: 0}", "{release: ring}"]
+GIVEN = ["{acquire: ring}", "{tma_load: x, at: [tile.m, 0], to: ring}", "{commit: ring}"]
+TILE = ["{wait: tiles}", "{release: tiles}"]
+FRAGMENT = "  f: {kind: registers, dtype: f32, shape: [64, 64]}"
+ROWS_OF = f"{FRAGMENT}\n  r: {{kind: registers, dtype: f32, rows_of: f}}"
+DONE = "  done: {kind: registers, dtype: bool, per_thread: 1}"
+SCORES = "  s: {kind: tmem, dtype: f32, shape: [128, 64]}"
+STAGED = "  o: {kind: smem, stages: 4, dtype: bf16, shape: [64, 64]}"
+MERGED = "  both: {kind: merge, of: [ring, other]}"
+
+
+def spec(
+    *, store: list[str] | None = None, load: list[str] | None = None, target: str = "sm_90a", **parts: str
+) -> str:
+    """The base with steps of its two tasks, and text at the other places."""
+    text = BASE.replace("TARGET", target)
+    for place, steps in (("STORE", store or TAKEN), ("LOAD", load or GIVEN)):
+        text = text.replace(place, "\n".join(f"          - {step}" for step in steps))
+    for place in ("LAUNCH", "MORE_OF_QUEUE", "MORE_OF_RING", "RESOURCES", "WORK", "DEBUG"):
+        text = text.replace(place, parts.get(place.lower(), ""))
+    return text
+
+
+def operation(step: str, resources: str = FRAGMENT, target: str = "sm_90a") -> list[str]:
+    """A step of the storing task, in its bracket."""
+    return [spec(store=[TAKEN[0], step, *TAKEN[1:]], resources=resources, target=target)]
+
+
+ON_TENSOR_MEMORY = f"{SCORES}\n{FRAGMENT}"
+CASES = {
+    "`policy: atomic`, `policy: clc`": [
+        spec().replace("static", "atomic"),
+        spec(target="sm_100a").replace("static", "clc"),
+    ],
+    "`order` other than `linear`, `reverse`": [
+        spec(more_of_queue=", order: {kind: hilbert}"),
+        spec(more_of_queue=", order: {kind: group_major, along: m, group: 8}"),
+        spec(more_of_queue=", order: {kind: linear, reverse: [m]}"),
+    ],
+    "`stride`": [
+        spec(load=[*GIVEN, TILE[0], "{get_and_advance_work_tile: tiles, stride: 2}", TILE[1]])
+    ],
+    "`cta_group: 2`": [spec(launch="launch: {cluster: {m: 2}, cta_group: 2}", target="sm_100a")],
+    "`ctas: leader`": [
+        spec(launch="launch: {cluster: {m: 2}, cta_group: 2}", target="sm_100a").replace(
+            "warps: 1", "warps: 1\n    ctas: leader"
+        )
+    ],
+    "`kind: tmem`": operation("{do: nothing}", SCORES, "sm_100a"),
+    "registers with `shape`": operation("{zero: f}"),
+    "registers with `rows_of`": operation("{zero: r}", ROWS_OF),
+    "`over`": [spec(resources="  o: {kind: smem, dtype: bf16, shape: [64, 64], over: ring}")],
+    "`interleave`": [spec(more_of_ring=", interleave: 2")],
+    "try steps of a `merge` or `fork`": [
+        spec(
+            store=["{try_wait: both}", "{do: nothing}", "{wait: ring}", "{wait: other}", "{release: both}"],
+            load=[*GIVEN, *(step.replace("ring", "other") for step in GIVEN)],
+            resources=MERGED,
+        )
+    ],
+    "`observe` beside a plain `wait` for one ring in one task": [
+        spec(store=["{wait: ring, observe: true}", *TAKEN])
+    ],
+    "several stages of a store ring held at once": [
+        spec(
+            store=[
+                *("{acquire: o}", "{acquire: o}", "{store: o, from: v}", "{commit: o}"),
+                "{tma_store: y, at: [tile.m, 0], from: o}",
+            ],
+            resources=STAGED,
+        )
+    ],
+    "a TMA or bulk load into a store ring": [
+        spec(
+            load=[*(step.replace("ring", "o") for step in GIVEN), "{tma_store: y, from: o}"],
+            resources=STAGED,
+        )
+    ],
+    "`name[i]` in the lists of a work": [
+        spec(
+            store=["{do: own}"],
+            resources="  c: {kind: smem, per: store, dtype: bf16, shape: [64]}",
+            work="  own: {updates: ['c[0]'], cuda: ''}",
+        )
+    ],
+    "TMA of 4-bit types": [
+        spec(load=["{acquire: o}", "{tma_load: small, to: o}", "{commit: o}"],
+             store=["{wait: o}", "{release: o}"],
+             resources="  o: {kind: smem, stages: 4, dtype: e2m1, shape: [64, 64]}")
+    ],
+    "`cp_async` where the last dimension is not contiguous": [
+        spec(load=["{acquire: ring}", "{cp_async: columns, to: ring}", "{commit: ring}"])
+    ],
+    "`.T` in `load` and `store`": operation("{load: v, from: ring.T}"),
+    "`rows` of a `tma_store` whose rows are no multiple of 128 bytes apart": [
+        spec(
+            store=[TAKEN[0], "{tma_store: y, at: [tile.m, 0], from: ring, rows: m - tile.m}", *TAKEN[2:]]
+        ).replace("[64, 64]", "[64, 32]")
+    ],
+    "`stmatrix`": operation("{stmatrix: ring, from: f}"),
+    "`ldmatrix`": operation("{ldmatrix: f, from: ring}"),
+    "`wgmma`": operation("{wgmma: f, a: ring, b: ring}"),
+    "`wgmma_wait`": operation("{wgmma_wait: 0}", ""),
+    "`tcgen05_mma`": operation("{tcgen05_mma: s, a: ring, b: ring}", SCORES, "sm_100a"),
+    "`tcgen05_ld`": operation("{tcgen05_ld: f, from: s}", ON_TENSOR_MEMORY, "sm_100a"),
+    "`tcgen05_st`": operation("{tcgen05_st: s, from: f}", ON_TENSOR_MEMORY, "sm_100a"),
+    "`tcgen05_cp`": operation("{tcgen05_cp: s, from: ring}", SCORES, "sm_100a"),
+    "`count_in`": operation("{count_in: counts, at: [tile.m], of: 2, last: done}", DONE),
+    "`trace`": [spec(debug="debug: {trace: [wait]}")],
+    "`count_tiles`": [spec(debug="debug: {count_tiles: true}")],
+}  # fmt: skip
+
+
+def refusals(text: str) -> list[str]:
+    report = check_reading(parse(text, "page.tsc.yaml", "yaml"), parse_overrides((), ()))
+    assert report.program is not None, [it.message for it in report.found]
+    return [sentence for _, sentence in not_generated(report.program)]
+
+
+def test_the_base_is_generated() -> None:
+    assert refusals(spec()) == []
+
+
+def test_every_row_has_a_case_and_every_case_a_row() -> None:
+    assert list(CASES) == ROWS
+
+
+@pytest.mark.parametrize("row", CASES)
+def test_a_row_is_refused(row: str) -> None:
+    for text in CASES[row]:
+        assert any("generated" in sentence for sentence in refusals(text)), text
+
+
+def test_operations_that_are_not_generated_have_a_row() -> None:
+    assert {f"`{it.verb}`" for it in OPERATIONS if not it.generated} <= set(ROWS)
+
+
+def test_what_has_a_dagger_in_a_table_of_keys_has_a_row() -> None:
+    keys = {
+        key
+        for line in page(PAGE).partition("## 15.")[0].splitlines()
+        if line.startswith("|")
+        for key in CODE.findall(line.split("|")[1])
+        if "†" in line.split("|")[1]
+    }
+    words = " ".join(ROWS)
+    inner = {"of", "stage", "producer", "consumer", "split", "expect"}  # of a key that has a row
+    missing = {key for key in keys if key.partition(":")[0] not in words} - inner
+    assert missing <= {"tmem", "f"}, missing
