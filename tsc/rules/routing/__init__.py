@@ -16,6 +16,7 @@ from tsc.rules.routing import (
     snippet_breaks_rules,
     stale_token,
     token_before_made,
+    unassigned_output,
     undeclared_in_snippet,
     unknown_argument,
     unmentioned_in_snippet,
@@ -38,4 +39,5 @@ RULES: tuple[ModuleType, ...] = (
     listed_twice,
     unmentioned_in_snippet,
     aux_with_payload,
+    unassigned_output,
 )

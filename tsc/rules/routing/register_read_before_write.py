@@ -22,13 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import provably
-from tsc.program.accesses import Touch
-from tsc.program.model import Program, Task
+from tsc.diagnostics.model import Finding, Rule, Severity
+from tsc.program.model import Program
 from tsc.program.paths import Walker
 from tsc.program.tree import Step
-from tsc.rules.routing.mentions import with_looks
+from tsc.rules.names.references import unresolved
+from tsc.rules.routing.registers import Accesses, accesses
 
 RULE = Rule(
     "TSC157", "register-read-before-write", Severity.ERROR, "registers are read before they are written"
@@ -37,52 +36,30 @@ RULE = Rule(
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each read of registers that some path to it has not written."""
+    lost = {found.task for found in unresolved(program)}
     for task in program.tasks:
-        for name in program.registers:
-            yield from _walk(program, task, name)
+        for entry in accesses(program, task) if task.name not in lost else ():
+            if not entry.certain():
+                yield from _walk(program, entry)
 
 
-def _walk(program: Program, task: Task, name: str) -> Iterator[Finding]:
-    looked = with_looks(program, task, name.__eq__)
-    found = {s.index: [t for t in program.touches(s, task) if t.reference.name == name] for s in task.steps()}
-    reads: dict[int, tuple[Place, str]] = {}
-    for index, mentioned in looked.mentioned.items():
-        reads[index] = (mentioned[0].place, "an expression")
-    for step in task.steps():
-        for touch in found[step.index]:
-            if _needs(program, step, touch):
-                who = f"`{step.verb}`" if step.verb != "do" else f"`{getattr(step.model, 'do', '')}`"
-                reads[step.index] = (
-                    Place((*step.route, "do") if step.verb == "do" else touch.route, "value"),
-                    who,
-                )
+def _walk(program: Program, entry: Accesses) -> Iterator[Finding]:
     before: dict[int, set[bool]] = {}
 
     def transfer(step: Step, written: bool) -> bool:
         before.setdefault(step.index, set()).add(written)
-        return written or any(touch.writes for touch in found.get(step.index, ()))
+        return written or step.index in entry.writes
 
-    if not reads:
-        return
-    walker = Walker(
-        program, looked.task, transfer, lambda step: step.index in reads or bool(found.get(step.index))
-    )
+    steps = entry.reads.keys() | entry.writes
+    walker = Walker(program, entry.task, transfer, lambda step: step.index in steps)
     walker.run(False)
-    for index, (place, who) in reads.items() if walker.complete else ():
+    for index, (place, who) in entry.reads.items() if walker.complete else ():
         states = before.get(index, set())
         if False in states:
             paths = "not every path" if True in states else "no path"
             yield Finding(
                 RULE.name,
-                f"{who} reads `{name}` here, and {paths} to it has written `{name}`",
+                f"{who} reads `{entry.name}` here, and {paths} to it has written `{entry.name}`",
                 place,
-                help=f"put `zero: {name}` before it, or another step that writes it on every path",
+                help=f"put `zero: {entry.name}` before it, or another step that writes it on every path",
             )
-
-
-def _needs(program: Program, step: Step, touch: Touch) -> bool:
-    """Whether the old value matters: always but for an accumulator that may be cleared."""
-    accumulate = getattr(step.model, "accumulate", None)
-    if not touch.reads or accumulate is None or touch.mode == "read":
-        return touch.reads
-    return provably(program.flat(accumulate, step.env), program.ranges) is True

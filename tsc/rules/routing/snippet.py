@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tsc.diagnostics.model import Place
 from tsc.program.model import Program, Work
+from tsc.rules.memo import per_program
 
 _QUIET = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(?P<mark>[^\s()\\]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])+'"""
@@ -46,9 +47,15 @@ def pieces(text: str) -> list[Piece]:
     return [Piece(match.group(), match.start()) for match in _TOKEN.finditer(bare(text))]
 
 
-def identifiers(work: Work | None) -> set[str]:
+@per_program
+def snippets(program: Program) -> dict[str, list[Piece]]:
+    """Return the tokens of every work's snippet, none where it cannot be read."""
+    return {name: pieces(work.text or "") for name, work in program.works.items()}
+
+
+def identifiers(program: Program, work: str) -> set[str]:
     """Return the identifiers in a work's snippet that are no member of something else."""
-    return {found.text for found in names(pieces(work.text or ""))} if work is not None else set()
+    return {piece.text for piece in names(snippets(program).get(work, []))}
 
 
 def names(found: list[Piece]) -> Iterator[Piece]:

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Rule, Severity
 from tsc.program.model import Program
 from tsc.rules.routing.assembly import instructions
-from tsc.rules.routing.snippet import Piece, pieces, place_of
+from tsc.rules.routing.snippet import Piece, place_of, snippets
 from tsc.rules.routing.snippet_scopes import returns
 
 RULE = Rule("TSC159", "snippet-breaks-rules", Severity.ERROR, "a snippet does what only a schedule may do")
@@ -67,7 +67,7 @@ _REFUSED = tuple(
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each thing in a snippet that breaks its rules."""
     for work in program.works.values():
-        found = pieces(work.text or "")
+        found = snippets(program)[work.name]
         for piece, why, hint in [*_named(found), *_returns(found), *instructions(work.text or "", found)]:
             place, where = place_of(program, work, piece.start, piece.end)
             yield Finding(RULE.name, f"`{piece.text}` in `{work.name}` {why}{where}", place, help=hint)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from tsc.program.model import Program, Task
 from tsc.program.paths import Walker
 from tsc.program.tree import Step
+from tsc.rules.memo import per_program
+from tsc.rules.names.references import unresolved
 from tsc.rules.routing.mentions import Mention, with_looks
 from tsc.source.route import Route
 from tsc.spec.schedule import Do
@@ -31,15 +33,11 @@ class Use:
     made: tuple[Token | None, ...]  # one entry for each kind of path, `None` where nothing has made it
 
 
-def uses(program: Program) -> Iterator[Use]:
-    """Yield every use of a token in every task."""
-    global _last
-    if _last[0] is not program:
-        _last = (program, tuple(use for task in program.tasks for use in _uses(program, task)))
-    yield from _last[1]
-
-
-_last: tuple[Program | None, tuple[Use, ...]] = (None, ())
+@per_program
+def uses(program: Program) -> tuple[Use, ...]:
+    """Return every use of a token in every task whose references all name something."""
+    lost = {found.task for found in unresolved(program)}
+    return tuple(use for task in program.tasks if task.name not in lost for use in _uses(program, task))
 
 
 def made_at(task: Task) -> dict[str, Route]:

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Rule, Severity
 from tsc.program.model import Program, Work
-from tsc.rules.routing.snippet import Piece, declared, names, pieces, place_of
+from tsc.rules.routing.snippet import Piece, declared, names, place_of, snippets
 
 RULE = Rule(
     "TSC160", "undeclared-in-snippet", Severity.ERROR, "a snippet mentions what its work does not list"
@@ -34,7 +34,7 @@ _VIEWS = ("smem", "tmem", "registers")
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for the first mention of each name that is not listed."""
     for work in program.works.values():
-        found = pieces(work.text or "")
+        found = snippets(program)[work.name]
         own = declared(found) | {name for name, _ in (*work.args, *work.returns)}
         seen: set[str] = set()
         for piece in names(found):

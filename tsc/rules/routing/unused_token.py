@@ -36,7 +36,7 @@ def check(program: Program) -> Iterator[Finding]:
             used[site.task] |= {name.text for name in site.expr.names}
     made = [spot for spot in spots(program) if isinstance(spot.node, Do)]
     for spot in made:
-        used[spot.task] |= identifiers(program.works.get(spot.node.do))
+        used[spot.task] |= identifiers(program, spot.node.do)
     for spot in made:
         for i, name in enumerate(spot.node.out):
             if name != "_" and name not in used[spot.task]:

@@ -32,6 +32,7 @@ from tsc.rules.structure import (
     too_many_copies,
     turn_order_mismatch,
     unknown_cluster_axis,
+    unpaired_turn,
     verb_on_wrong_kind,
     zero_step,
 )
@@ -66,4 +67,5 @@ RULES: tuple[ModuleType, ...] = (
     lanes_without_replicas,
     count_out_of_range,
     turn_order_mismatch,
+    unpaired_turn,
 )

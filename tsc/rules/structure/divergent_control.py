@@ -25,12 +25,13 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program, Task
 from tsc.program.tree import Node, Step, walk
+from tsc.rules.memo import per_program
 from tsc.rules.structure.expressions import expressions_of
 from tsc.source.route import Route
 
 RULE = Rule("TSC134", "divergent-control", Severity.ERROR, "some threads of a task would miss a common step")
 
-_NAMES = frozenset(("thread", "warp", "lane"))
+_THREAD = frozenset(("thread", "warp", "lane"))
 _SYNC = re.compile(r"\btask\s*\.\s*sync\b")
 
 
@@ -73,8 +74,16 @@ def _own(program: Program, task: Task, step: Step) -> bool:
     return step.verb in ("load", "store") and all(program.registers[n].shape is None for n in registers)
 
 
+@per_program
+def _names(program: Program) -> frozenset[str]:
+    """Return the names that differ between threads, lets included."""
+    lets = {let for let, flat in program.lets.items() if any(name.text in _THREAD for name in flat.names)}
+    return _THREAD | lets
+
+
 def _divergent(program: Program, node: Node) -> Iterator[tuple[Route, str]]:
     """Yield the expressions of a node that differ between threads."""
+    names = _names(program)
     for route, expr in expressions_of(node):
-        if any(name.text in _NAMES for name in program.flat(expr, node.env).names):
+        if any(name.text in names for name in expr.names):
             yield route, expr.text

@@ -11,6 +11,7 @@ from tsc.model import Reference
 from tsc.ops.base import StepModel
 from tsc.program.model import Program
 from tsc.program.names import block_fields, key_of
+from tsc.rules.memo import per_program
 from tsc.source.route import Route
 
 
@@ -54,10 +55,13 @@ class Spot:
         return next((outer for outer in reversed(self.above) if isinstance(outer.node, models)), None)
 
 
-def spots(program: Program) -> Iterator[Spot]:
-    """Yield the nodes of all tasks in textual order, those of builds that are not kept included."""
+@per_program
+def spots(program: Program) -> tuple[Spot, ...]:
+    """Return the nodes of all tasks in textual order, those of builds that are not kept included."""
+    found: list[Spot] = []
     for name, task in program.spec.tasks.items():
-        yield from _spots(name, task.schedule, ("tasks", name, "schedule"), ())
+        found += _spots(name, task.schedule, ("tasks", name, "schedule"), ())
+    return tuple(found)
 
 
 def _spots(task: str, block: tuple[Any, ...], route: Route, above: tuple[Spot, ...]) -> Iterator[Spot]:
