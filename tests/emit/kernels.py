@@ -1,4 +1,6 @@
-"""Specs of the generator's tests: from a file or a text to the program, its CUDA and what the compiler says of it."""
+"""Specs of the generator's tests: from a file or a text to the program, its CUDA and what the compiler says
+of it.
+"""
 
 from __future__ import annotations
 
@@ -47,5 +49,13 @@ HEADER = "tsc: 1\nkernel: k\ntarget: sm_90a\n"
 
 def small(tasks: str, resources: str = "", rest: str = "", grid: str = "launch: {grid: [1]}") -> str:
     """A spec of these tasks, resources and further keys."""
-    lines = [HEADER, rest, grid, "resources:", resources or "  unused: {kind: registers, dtype: f32, per_thread: 1}", "tasks:", tasks]
+    lines = [
+        HEADER,
+        rest,
+        grid,
+        "resources:",
+        resources or "  unused: {kind: registers, dtype: f32, per_thread: 1}",
+        "tasks:",
+        tasks,
+    ]
     return "\n".join(line.rstrip("\n") for line in lines if line) + "\n"

@@ -113,7 +113,10 @@ def replicas(kernel: Kernel, torch: Any) -> None:
 
 def groups(kernel: Kernel, torch: Any) -> None:
     for rows in (0, 1, 333):
-        x, r = _normal(torch, rows, 256, dtype=torch.bfloat16), _normal(torch, rows, 256, dtype=torch.bfloat16) * 2
+        x, r = (
+            _normal(torch, rows, 256, dtype=torch.bfloat16),
+            _normal(torch, rows, 256, dtype=torch.bfloat16) * 2,
+        )
         y, z = torch.zeros_like(x), torch.zeros_like(x)
         kernel(x, r, y, z)
         _same(y, x + r, f"groups {rows}")
@@ -125,7 +128,11 @@ def fused(kernel: Kernel, torch: Any) -> None:
         x, y = _normal(torch, m, 128), torch.zeros(m, 128, device="cuda")
         kernel(x, y, skipped)
         row, col = torch.arange(m, device="cuda")[:, None], torch.arange(128, device="cuda")
-        _same(y, torch.where(row % 5 == skipped, torch.full_like(x, -1.0), x) + (row * 3 + col), f"fused {m} {skipped}")
+        _same(
+            y,
+            torch.where(row % 5 == skipped, torch.full_like(x, -1.0), x) + (row * 3 + col),
+            f"fused {m} {skipped}",
+        )
 
 
 def proxies(kernel: Kernel, torch: Any) -> None:
@@ -187,7 +194,21 @@ def observe(kernel: Kernel, torch: Any) -> None:
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
-        box5, multicast, reduce, cut_rows, rounds, tokens, pingpong, replicas, groups, fused, proxies, budgets, varlen,
-        tiles, major, observe,
+        box5,
+        multicast,
+        reduce,
+        cut_rows,
+        rounds,
+        tokens,
+        pingpong,
+        replicas,
+        groups,
+        fused,
+        proxies,
+        budgets,
+        varlen,
+        tiles,
+        major,
+        observe,
     )
-}  # fmt: skip
+}

@@ -10,15 +10,17 @@ from tests.emit.kernels import NAMES, document, document_of, program_of, small
 from tsc.emit import NotGenerated, emit
 from tsc.emit.facts import bulk_outside
 from tsc.emit.generated import not_generated
+from tsc.program.resolve import resolve
 from tsc.source.reader import read
 from tsc.source.route import show_route
 from tsc.spec.load import to_spec
-from tsc.program.resolve import resolve
 
 TESTS = Path(__file__).parents[1]
 PARAMS = "params: {x: {dtype: f32, shape: [n, 64]}, y: {dtype: f32, shape: [n, 64]}}"
 RING = "  ring: {kind: smem, stages: 2, dtype: f32, shape: [64]}"
-TILES = "  tiles: {kind: queue, policy: %s, axes: {m: n}%s}\n  v: {kind: registers, dtype: f32, per_thread: 1}"
+TILES = (
+    "  tiles: {kind: queue, policy: %s, axes: {m: n}%s}\n  v: {kind: registers, dtype: f32, per_thread: 1}"
+)
 LOOP = """
   main:
     warps: 1
@@ -43,63 +45,104 @@ def found(text: str) -> list[tuple[str, str]]:
         (small(LOOP, TILES % ("atomic", ""), PARAMS, ""), "resources.tiles.policy", "policy: atomic"),
         (
             small(LOOP, TILES % ("static", ", order: {kind: group_major, along: m, group: 4}"), PARAMS, ""),
-            "resources.tiles.order", "kind `group_major`",
+            "resources.tiles.order",
+            "kind `group_major`",
         ),
         (
             small(LOOP, TILES % ("static", ", order: {kind: linear, reverse: [m]}"), PARAMS, ""),
-            "resources.tiles.order.reverse", "`reverse`",
+            "resources.tiles.order.reverse",
+            "`reverse`",
         ),
         (
             small(one("{zero: acc}"), "  acc: {kind: registers, dtype: f32, shape: [64, 64]}"),
-            "tasks.main.schedule[0]", "`acc` is a fragment",
+            "tasks.main.schedule[0]",
+            "`acc` is a fragment",
         ),
         (
-            small(one("wgmma_wait: 0")), "tasks.main.schedule[0]", "`wgmma_wait` is not generated yet",
+            small(one("wgmma_wait: 0")),
+            "tasks.main.schedule[0]",
+            "`wgmma_wait` is not generated yet",
         ),
         (
-            small(one("{zero: v}", "{store: y, from: v, at: [0, thread]}"), RING.replace("ring", "a") +
-                  "\n  b: {kind: smem, stages: 2, dtype: f32, shape: [64], over: a}"
-                  "\n  v: {kind: registers, dtype: f32, per_thread: 1}", PARAMS),
-            "resources.b.over", "`b` over other bytes",
+            small(
+                one("{zero: v}", "{store: y, from: v, at: [0, thread]}"),
+                RING.replace("ring", "a") + "\n  b: {kind: smem, stages: 2, dtype: f32, shape: [64], over: a}"
+                "\n  v: {kind: registers, dtype: f32, per_thread: 1}",
+                PARAMS,
+            ),
+            "resources.b.over",
+            "`b` over other bytes",
         ),
         (
-            small(one("{zero: v}"), rest="debug: {trace: [wait]}", resources="  v: {kind: registers, dtype: f32, per_thread: 1}"),
-            "debug.trace", "`trace`",
+            small(
+                one("{zero: v}"),
+                rest="debug: {trace: [wait]}",
+                resources="  v: {kind: registers, dtype: f32, per_thread: 1}",
+            ),
+            "debug.trace",
+            "`trace`",
         ),
         (
-            small(one("{tma_load: x, at: [0, 0], to: plain}"), "  plain: {kind: smem, dtype: f32, shape: [64]}", PARAMS),
-            "tasks.main.schedule[0]", "`plain` has no stages",
+            small(
+                one("{tma_load: x, at: [0, 0], to: plain}"),
+                "  plain: {kind: smem, dtype: f32, shape: [64]}",
+                PARAMS,
+            ),
+            "tasks.main.schedule[0]",
+            "`plain` has no stages",
         ),
         (
-            small(one("{cp_async: x, at: [0, 0], to: plain}"), "  plain: {kind: smem, dtype: f32, shape: [64]}", PARAMS),
-            "tasks.main.schedule[0]", "`plain` has no stages",
+            small(
+                one("{cp_async: x, at: [0, 0], to: plain}"),
+                "  plain: {kind: smem, dtype: f32, shape: [64]}",
+                PARAMS,
+            ),
+            "tasks.main.schedule[0]",
+            "`plain` has no stages",
         ),
         (
-            small(one("acquire: ring", "{cp_async: x, at: [0, thread], to: ring}", "commit: ring"), RING,
-                  PARAMS.replace("f32", "bf16")).replace("dtype: f32, shape: [64]}", "dtype: bf16, shape: [64]}"),
-            "tasks.main.schedule[1]", "columns at multiples of 4 bytes",
+            small(
+                one("acquire: ring", "{cp_async: x, at: [0, thread], to: ring}", "commit: ring"),
+                RING,
+                PARAMS.replace("f32", "bf16"),
+            ).replace("dtype: f32, shape: [64]}", "dtype: bf16, shape: [64]}"),
+            "tasks.main.schedule[1]",
+            "columns at multiples of 4 bytes",
         ),
         (
-            small(one("acquire: ring", "{bulk_load: x, at: [0, 0], to: ring}", "commit: ring"),
-                  RING.replace("[64]", "[2, 64]"), PARAMS),
-            "tasks.main.schedule[1]", "need the promise `packed: true` on `x`",
+            small(
+                one("acquire: ring", "{bulk_load: x, at: [0, 0], to: ring}", "commit: ring"),
+                RING.replace("[64]", "[2, 64]"),
+                PARAMS,
+            ),
+            "tasks.main.schedule[1]",
+            "need the promise `packed: true` on `x`",
         ),
         (
-            small(one("acquire: ring", "{bulk_load: x, at: [0, 0], to: ring, rows: n % 7}", "commit: ring"), RING, PARAMS),
-            "tasks.main.schedule[1]", "`n % 7` is not shown to be a multiple of 4",
+            small(
+                one("acquire: ring", "{bulk_load: x, at: [0, 0], to: ring, rows: n % 7}", "commit: ring"),
+                RING,
+                PARAMS,
+            ),
+            "tasks.main.schedule[1]",
+            "`n % 7` is not shown to be a multiple of 4",
         ),
         (
-            small(one("acquire: ring", "{tma_load: x, at: [0, 0], to: ring}", "commit: ring"),
-                  RING.replace("f32", "bf16"), PARAMS),
-            "tasks.main.schedule[1]", "goes between `f32` and `bf16`",
+            small(
+                one("acquire: ring", "{tma_load: x, at: [0, 0], to: ring}", "commit: ring"),
+                RING.replace("f32", "bf16"),
+                PARAMS,
+            ),
+            "tasks.main.schedule[1]",
+            "goes between `f32` and `bf16`",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_feature_is_refused_at_its_place(text: str, route: str, words: str) -> None:
     refusals = found(text)
     assert [where for where, _ in refusals] == [route]
     assert words in refusals[0][1]
-    with pytest.raises(NotGenerated, match="."):
+    with pytest.raises(NotGenerated):
         emit(program_of(document(text)))
 
 

@@ -1,4 +1,6 @@
-"""Every kernel of `cases/`: what is printed, that it compiles without spills, and that its manifest is whole."""
+"""Every kernel of `cases/`: what is printed, that it compiles without spills, and that its manifest is
+whole.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,14 @@ def test_it_compiles_without_a_word(name: str) -> None:
     written = manifest(program_of(document), document=document)
     read = manifest_of(read_cubin(built.cubin))
     assert read.kernel == written["kernel"]
-    assert [list(tensor_map.box) for tensor_map in read.tensor_maps] == [m["box"] for m in written["tensor_maps"]]
+    assert [list(tensor_map.box) for tensor_map in read.tensor_maps] == [
+        m["box"] for m in written["tensor_maps"]
+    ]
 
 
-@pytest.mark.parametrize("name", ["groups", "major", "multicast", "proxies", "replicas", "rounds", "tiles", "varlen"])
+@pytest.mark.parametrize(
+    "name", ["groups", "major", "multicast", "proxies", "replicas", "rounds", "tiles", "varlen"]
+)
 def test_the_text(name: str, golden: Callable[..., None]) -> None:
     golden(cuda(document_of(name), headers=False), ".cu")
 

@@ -30,7 +30,11 @@ def test_arguments_come_maps_first_then_tensors_sizes_scalars() -> None:
 
 def test_maps_are_as_distinct_as_their_boxes() -> None:
     found = written("cut_rows")
-    assert [(m["tensor"], m["box"]) for m in found["tensor_maps"]] == [("x", [16, 64]), ("y", [16, 64]), ("y", [1, 64])]
+    assert [(m["tensor"], m["box"]) for m in found["tensor_maps"]] == [
+        ("x", [16, 64]),
+        ("y", [16, 64]),
+        ("y", [1, 64]),
+    ]
 
 
 def test_a_box_is_in_the_order_of_memory() -> None:
@@ -48,7 +52,9 @@ def test_a_share_of_a_multicast_has_its_own_box() -> None:
 
 def test_needs_follow_from_the_uses() -> None:
     params = {param["name"]: param for param in written("multicast")["params"]}
-    needs = {name: (param["access"], param["align"], param["stride_multiple"]) for name, param in params.items()}
+    needs = {
+        name: (param["access"], param["align"], param["stride_multiple"]) for name, param in params.items()
+    }
     # y is written by single elements, the others go through tensor maps.
     assert needs == {"x": ("in", 16, 8), "w": ("in", 16, 8), "v": ("in", 16, 4), "y": ("out", 4, 1)}
 
@@ -77,7 +83,11 @@ work:
       z(0, 0) = v[0];
 """
     params = {param["name"]: param for param in of(small(SNIPPET, rest=work))["params"]}
-    assert {name: (p["align"], p["stride_multiple"]) for name, p in params.items()} == {"x": (8, 4), "y": (16, 8), "z": (2, 1)}
+    assert {name: (p["align"], p["stride_multiple"]) for name, p in params.items()} == {
+        "x": (8, 4),
+        "y": (16, 8),
+        "z": (2, 1),
+    }
 
 
 BULK = """
@@ -96,13 +106,27 @@ BULK = """
 
 def test_sixteen_bytes_that_hang_on_a_size_are_asserted() -> None:
     rest = "params: {x: {dtype: f32, shape: [n * 2]}}"
-    found = of(small(BULK.replace("loop * 64 + n", "n"), "  ring: {kind: smem, stages: 2, dtype: f32, shape: [64]}", rest))
-    assert found["asserts"] == [{"expr": "n % 4 == 0", "text": "`at` of `bulk_load` needs `n` to be a multiple of 4"}]
+    found = of(
+        small(
+            BULK.replace("loop * 64 + n", "n"),
+            "  ring: {kind: smem, stages: 2, dtype: f32, shape: [64]}",
+            rest,
+        )
+    )
+    assert found["asserts"] == [
+        {"expr": "n % 4 == 0", "text": "`at` of `bulk_load` needs `n` to be a multiple of 4"}
+    ]
 
 
 def test_what_is_promised_is_not_asserted() -> None:
     rest = "params: {x: {dtype: f32, shape: [n * 2]}}\ndims: {n: {multiple_of: 4}}"
-    found = of(small(BULK.replace("loop * 64 + n", "n"), "  ring: {kind: smem, stages: 2, dtype: f32, shape: [64]}", rest))
+    found = of(
+        small(
+            BULK.replace("loop * 64 + n", "n"),
+            "  ring: {kind: smem, stages: 2, dtype: f32, shape: [64]}",
+            rest,
+        )
+    )
     assert found["asserts"] == []
 
 
@@ -122,15 +146,23 @@ def test_shared_memory_is_laid_out_as_resolved() -> None:
     assert all(first[1] <= second[0] for first, second in zip(sorted(ends), sorted(ends)[1:], strict=False))
     assert max(end for _, end in ends) == program.smem_bytes
     assert {b["name"]: b["arrivals"] for b in found["barriers"]} == {
-        "xs.full": 1, "both.empty": 4, "rs.full": 1, "pair.full": 4, "ps.empty": 1, "qs.empty": 1,
-    }  # fmt: skip
+        "xs.full": 1,
+        "both.empty": 4,
+        "rs.full": 1,
+        "pair.full": 4,
+        "ps.empty": 1,
+        "qs.empty": 1,
+    }
 
 
 def test_a_change_of_the_spec_changes_the_hash() -> None:
     document_ = document_of("tiles")
     program = program_of(document_)
     other = document(document_.text + "\n# a word\n")
-    assert manifest(program, document=document_)["spec_sha256"] != manifest(program, document=other)["spec_sha256"]
+    assert (
+        manifest(program, document=document_)["spec_sha256"]
+        != manifest(program, document=other)["spec_sha256"]
+    )
     assert manifest(program)["spec_sha256"] == manifest(program)["spec_sha256"]
 
 

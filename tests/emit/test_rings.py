@@ -1,4 +1,4 @@
-"""What is derived about rings: cursors by the stages held, announced bytes, syncs and fences between steps."""
+"""What is derived about rings: cursors by the stages held, announced bytes, syncs and fences."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def test_delayed_release_counts_what_is_held() -> None:
 
 
 def test_a_known_number_of_stages_is_not_counted() -> None:
-    tasks = LOAD.replace("domain_loop: n", "domain_loop: 2") + """
+    tasks = (
+        LOAD.replace("domain_loop: n", "domain_loop: 2")
+        + """
   store:
     warps: 1
     schedule:
@@ -67,6 +69,7 @@ def test_a_known_number_of_stages_is_not_counted() -> None:
       - {release: ring, keep: 1}
       - release: ring
 """
+    )
     printed = task(text(tasks, rest=PARAMS.replace("[n, 64]", "[2, 64]")), "store")
     assert "ring_held" not in printed
     assert printed.count("mbarrier_arrive(ring_empty + 8 * ring_release.stage);") == 2
@@ -122,7 +125,9 @@ def test_bytes_known_at_run_time_are_announced_as_such() -> None:
 
 # ---- syncs inside a task -----------------------------------------------------------------------------------
 
-SCRATCH = "  scratch: {kind: smem, dtype: f32, shape: [64]}\n  v: {kind: registers, dtype: f32, per_thread: 1}"
+SCRATCH = (
+    "  scratch: {kind: smem, dtype: f32, shape: [64]}\n  v: {kind: registers, dtype: f32, per_thread: 1}"
+)
 OUT = "params: {y: {dtype: f32, shape: [64]}}"
 
 
@@ -138,9 +143,19 @@ WRITE, READ = "{store: scratch, from: v, at: [thread]}", "{load: v, from: scratc
 
 def kinds(printed: str) -> list[str]:
     """What stands in the task's function, a word a line."""
-    words = {"store_registers": "write", "load_registers": "read", "task.sync": "sync", "fence_proxy_async()": "fence"}
+    words = {
+        "store_registers": "write",
+        "load_registers": "read",
+        "task.sync": "sync",
+        "fence_proxy_async()": "fence",
+    }
     words |= {"bulk_store": "engine", "bulk_wait": "wait"}
-    return [word for line in printed.splitlines() for key, word in words.items() if key in line and "//" not in line]
+    return [
+        word
+        for line in printed.splitlines()
+        for key, word in words.items()
+        if key in line and "//" not in line
+    ]
 
 
 def test_a_read_after_a_write_of_other_threads_waits_for_them() -> None:
@@ -168,20 +183,33 @@ def test_one_thread_needs_no_sync() -> None:
     assert "sync" not in task(text(LOAD + STORE % (0, 0)), "store")
 
 
+STAGED = SCRATCH.replace("scratch: {kind: smem", "out: {kind: smem, stages: 3")
+
+
 @pytest.mark.parametrize(("stages", "pending"), [(1, 0), (2, 1), (4, 3)])
 def test_a_store_ring_waits_for_the_store_that_read_its_stage(stages: int, pending: int) -> None:
-    resources = f"  out: {{kind: smem, stages: {stages}, dtype: f32, shape: [64]}}\n  v: {{kind: registers, dtype: f32, per_thread: 1}}"
-    lines = ("acquire: out", "{zero: v}", "{store: out, from: v, at: [thread]}", "commit: out",
-             "{bulk_store: y, at: [0], from: out}")  # fmt: skip
+    resources = STAGED.replace("stages: 3", f"stages: {stages}")
+    lines = (
+        "acquire: out",
+        "{zero: v}",
+        "{store: out, from: v, at: [thread]}",
+        "commit: out",
+        "{bulk_store: y, at: [0], from: out}",
+    )
     printed = task(text(steps(*lines, loop=True), resources, OUT), "main")
     assert f"bulk_wait_read<{pending}>" in printed
     assert kinds(printed) == ["wait", "sync", "write", "fence", "sync", "engine", "wait"]
 
 
 def test_a_store_on_some_paths_only_is_not_counted_on() -> None:
-    resources = "  out: {kind: smem, stages: 3, dtype: f32, shape: [64]}\n  v: {kind: registers, dtype: f32, per_thread: 1}"
-    lines = ("acquire: out", "{zero: v}", "{store: out, from: v, at: [thread]}", "commit: out",
-             "{when_true: i > 1, body: [{bulk_store: y, at: [0], from: out}]}")  # fmt: skip
+    resources = STAGED
+    lines = (
+        "acquire: out",
+        "{zero: v}",
+        "{store: out, from: v, at: [thread]}",
+        "commit: out",
+        "{when_true: i > 1, body: [{bulk_store: y, at: [0], from: out}]}",
+    )
     printed = task(text(steps(*lines, loop=True), resources, OUT), "main")
     assert "bulk_wait_read<0>();\n    task.sync();" in printed
 

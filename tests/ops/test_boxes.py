@@ -1,4 +1,6 @@
-"""Boxes: the instructions of a cut write every element of a buffer once, where the buffer's views look for it."""
+"""Boxes: the instructions of a cut write every element of a buffer once, where the buffer's views look for
+it.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,12 @@ def place(shape: tuple[int, ...], bits: int, swizzle: int, at: tuple[int, ...]) 
     return (at[-1] // span * prod(shape[:-1]) + row) * swizzle + at[-1] % span * size
 
 
-def written(shape: tuple[int, ...], bits: int, swizzle: int, part: tuple[int, ...] | None = None) -> dict[int, tuple[int, ...]]:
-    """Byte to coordinates, as the instructions of the cut write them: each box lies densely from its address on."""
+def written(
+    shape: tuple[int, ...], bits: int, swizzle: int, part: tuple[int, ...] | None = None
+) -> dict[int, tuple[int, ...]]:
+    """Byte to coordinates, as the instructions of the cut write them: each box lies densely from its address
+    on.
+    """
     plan = cut(shape, bits, swizzle, part)
     assert plan is not None
     assert all(0 < extent <= MOST for extent in plan.box)
@@ -58,7 +64,13 @@ def test_every_element_is_written_where_it_is_read(buffer: tuple[tuple[int, ...]
 
 @pytest.mark.parametrize(
     ("shape", "bits", "swizzle"),
-    [((300, 64), 16, 128), ((2, 300, 64), 16, 0), ((3, 512), 32, 0), ((264,), 32, 0), ((2, 300, 128), 16, 128)],
+    [
+        ((300, 64), 16, 128),
+        ((2, 300, 64), 16, 0),
+        ((3, 512), 32, 0),
+        ((264,), 32, 0),
+        ((2, 300, 128), 16, 128),
+    ],
 )
 def test_more_than_256_elements_take_several_boxes(shape: tuple[int, ...], bits: int, swizzle: int) -> None:
     expected = {place(shape, bits, swizzle, at): at for at in product(*map(range, shape))}
@@ -76,6 +88,8 @@ def test_an_inner_extent_of_broken_units_has_no_cut(shape: tuple[int, ...], bits
     assert cut(shape, bits, swizzle) is None
 
 
-@pytest.mark.parametrize(("extent", "unit", "part"), [(256, 1, 256), (257, 1, 1), (300, 1, 150), (2056, 8, 8), (12, 8, 0)])
+@pytest.mark.parametrize(
+    ("extent", "unit", "part"), [(256, 1, 256), (257, 1, 1), (300, 1, 150), (2056, 8, 8), (12, 8, 0)]
+)
 def test_parts_divide(extent: int, unit: int, part: int) -> None:
     assert largest_part(extent, unit) == part

@@ -25,7 +25,8 @@ def emit(
 ) -> str:
     """Return the CUDA C++ of a program.
 
-    Without `headers` the device headers are included by name; without `line` no `#line` points into the spec. `document`
+    Without `headers` the device headers are included by name; without `line` no `#line` points into the
+    spec. `document`
     is the spec's text, for lines and for the hash. Raises NotGenerated for what `not_generated` names.
     """
     from tsc.emit.render import render

@@ -24,10 +24,16 @@ def complete(program: Program) -> bool:
     """Whether the spec is sound enough to be lowered at all."""
     placed = all(task.warps and task.first_warp is not None for task in program.tasks)
     return (
-        not program.failures and placed and bool(program.tasks) and program.target is not None and program.grid is not None
-        and program.smem_bytes is not None and program.threads is not None and program.threads <= 1024
+        not program.failures
+        and placed
+        and bool(program.tasks)
+        and program.target is not None
+        and program.grid is not None
+        and program.smem_bytes is not None
+        and program.threads is not None
+        and program.threads <= 1024
         and len(program.lets) == len(program.spec.let) == len(program.let_stages)
-    )  # fmt: skip
+    )
 
 
 def plan_kernel(program: Program, arch: str | None = None, document: Document | None = None) -> KernelPlan:
@@ -48,9 +54,14 @@ def plan_kernel(program: Program, arch: str | None = None, document: Document | 
         own = kernel.siblings(task) if shared else (task,)
         label = task.name if shared or task.replica is None else f"{task.name}_{task.replica}"
         function = TaskFunction(
-            kernel.names.free(f"{identifier(label)}_task"), f"task: {task.name if shared else task.label}", _comment(task, document),
-            "int replica" if shared else "", (), declarations, body,
-        )  # fmt: skip
+            kernel.names.free(f"{identifier(label)}_task"),
+            f"task: {task.name if shared else task.label}",
+            _comment(task, document),
+            "int replica" if shared else "",
+            (),
+            declarations,
+            body,
+        )
         pending.append((function, schedule, own))
     for function, schedule, own in pending:
         used = schedule.function
@@ -65,16 +76,32 @@ def plan_kernel(program: Program, arch: str | None = None, document: Document | 
     target = arch or program.targets[0]
     chain = roles(program, calls)
     return KernelPlan(
-        kernel=program.kernel, spec=document.name if document is not None else "its spec", version=VERSION, arch=target,
-        namespace=f"{program.kernel}_kernel", includes=program.spec.include, watchdog_ns=_watchdog(program),
-        constants=kernel.constants(), regions=_table(table, signals), layout=_layout(kernel),
-        tile=_tile(kernel, any_seq), snippets=tuple(works.functions.values()), tasks=tuple(functions),
-        parameters=kernel.parameters(), maps=tuple(p.name for p in kernel.parameters() if p.grid_constant), barriers=signals,
-        roles=chain, cluster=cluster_dims(program), threads=program.threads or 0, ctas_per_sm=program.spec.launch.ctas_per_sm,
-        shared_used=bool(signals) or any(schedule.function.uses_shared for _, schedule, _ in pending), remote=kernel.remote,
+        kernel=program.kernel,
+        spec=document.name if document is not None else "its spec",
+        version=VERSION,
+        arch=target,
+        namespace=f"{program.kernel}_kernel",
+        includes=program.spec.include,
+        watchdog_ns=_watchdog(program),
+        constants=kernel.constants(),
+        regions=_table(table, signals),
+        layout=_layout(kernel),
+        tile=_tile(kernel, any_seq),
+        snippets=tuple(works.functions.values()),
+        tasks=tuple(functions),
+        parameters=kernel.parameters(),
+        maps=tuple(p.name for p in kernel.parameters() if p.grid_constant),
+        barriers=signals,
+        roles=chain,
+        cluster=cluster_dims(program),
+        threads=program.threads or 0,
+        ctas_per_sm=program.spec.launch.ctas_per_sm,
+        shared_used=bool(signals) or any(schedule.function.uses_shared for _, schedule, _ in pending),
+        remote=kernel.remote,
         warp_used=asks_warp(chain) or bool(signals) or bool(kernel.maps),
-        manifest=manifest_of(kernel, target, document, table, signals), refusals=tuple(kernel.refusals),
-    )  # fmt: skip
+        manifest=manifest_of(kernel, target, document, table, signals),
+        refusals=tuple(kernel.refusals),
+    )
 
 
 def _alike(program: Program) -> frozenset[str]:
@@ -156,9 +183,12 @@ def _tile(kernel: Kernel, seq: bool) -> dict[str, object] | None:
         rank = f" * {size} + {place}" if size > 1 else ""
         axes.append({"name": axis, "units": f"{axis}_units", "rank": rank})
     return {
-        "fields": [*(axis for axis, _ in queue.axes), *(["seq"] if seq else [])], "outer": axes[0], "inner": axes[1:],
-        "clustered": clustered, "seq": seq,
-    }  # fmt: skip
+        "fields": [*(axis for axis, _ in queue.axes), *(["seq"] if seq else [])],
+        "outer": axes[0],
+        "inner": axes[1:],
+        "clustered": clustered,
+        "seq": seq,
+    }
 
 
 def _refuse_features(kernel: Kernel) -> None:

@@ -1,4 +1,6 @@
-"""Where the bytes of asynchronous loads are announced: once a bracket where that is possible, else load by load."""
+"""Where the bytes of asynchronous loads are announced: once a bracket where that is possible, else load by
+load.
+"""
 
 from __future__ import annotations
 

@@ -15,9 +15,13 @@ from tsc.program.model import Task, Tensor
 from tsc.program.scope import Stage
 
 WIDTHS = {
-    "bool": Interval(0, 1), "i8": Interval(-128, 127), "u8": Interval(0, 255), "i32": Interval(-(2**31), 2**31 - 1),
-    "u32": Interval(0, 2**32 - 1), "i64": Interval(-(2**63), 2**63 - 1),
-}  # fmt: skip
+    "bool": Interval(0, 1),
+    "i8": Interval(-128, 127),
+    "u8": Interval(0, 255),
+    "i32": Interval(-(2**31), 2**31 - 1),
+    "u32": Interval(0, 2**32 - 1),
+    "i64": Interval(-(2**63), 2**63 - 1),
+}
 
 
 class NotUniform(Exception):
@@ -43,7 +47,7 @@ class Prelude:
 
 
 class Function:
-    """One task instance's function; `symbolic` leaves `replica` a name, for a text that all replicas share."""
+    """One task instance's function; `symbolic` leaves `replica` a name, for a text that all share."""
 
     def __init__(self, kernel: Kernel, task: Task, symbolic: bool) -> None:
         self.kernel, self.task, self.symbolic = kernel, task, symbolic
@@ -59,7 +63,7 @@ class Function:
         self.waits_for_grid = any(step.verb == "pdl_wait" for step in task.steps())
         self.written_tensors = kernel.written
 
-    # ---- replicas -------------------------------------------------------------------------------------------
+    # ---- replicas ------------------------------------------------------------------------------------------
 
     def vary(self, values: Sequence[int]) -> str:
         """Return a number that each replica has its own of; `values` are those of all, in order."""
@@ -74,7 +78,7 @@ class Function:
             return f"{values[0]} - {term}"
         return f"{values[0]} + {term}" if values[0] else term
 
-    # ---- parameters and builtins ----------------------------------------------------------------------------
+    # ---- parameters and builtins ---------------------------------------------------------------------------
 
     def parameter(self, parameter: Parameter) -> str:
         """Note that the function takes a parameter of the kernel and return its name."""
@@ -113,7 +117,7 @@ class Function:
             text = f"{text} % {extent}"
         return self.builtin(f"cluster.{axis}", "int", f"static_cast<int>({text})")
 
-    # ---- expressions ----------------------------------------------------------------------------------------
+    # ---- expressions ---------------------------------------------------------------------------------------
 
     def ranges(self, env: Env, scope: Scope) -> dict[str, Interval]:
         """Return the ranges of all names at a place."""
@@ -170,7 +174,9 @@ class Function:
         return self.cpp(expr, env, scope).text
 
     def build_text(self, expr: Expr, env: Env, scope: Scope) -> str:
-        """Return a build-time value as C++: by its names where they are a constant expression, else as a number."""
+        """Return a build-time value as C++: by its names where they are a constant expression, else as a
+        number.
+        """
         value = self.flat(expr, env).value
         if value is None:
             raise Refused(f"`{expr.text}` is not known when built")
@@ -193,7 +199,8 @@ class Function:
         ):
             return False
         level = "tile" if stage == Stage.TILE else "function"
-        # A let that reads a tensor is made ahead only where the read would happen anyway, and happen as early.
+        # A let that reads a tensor is made ahead only where the read would happen anyway, and happen as
+        # early.
         reads = flat.indexed
         early = not self.waits_for_grid or all(
             self.program.tensors[n].constant for n in reads if n in self.program.tensors
@@ -266,7 +273,7 @@ class Function:
         text = f"{self.view(tensor)}({', '.join(args)})"
         return f"i64({text})" if tensor.dtype == "u32" else text
 
-    # ---- storage --------------------------------------------------------------------------------------------
+    # ---- storage -------------------------------------------------------------------------------------------
 
     def token(self, name: str) -> str:
         """Return the variable of a token."""

@@ -1,4 +1,6 @@
-"""Syncs and fences inside one task that nobody writes: before a step that meets what other threads left behind."""
+"""Syncs and fences inside one task that nobody writes: before a step that meets what other threads left
+behind.
+"""
 
 from __future__ import annotations
 
@@ -81,9 +83,8 @@ class _Walk:
                     self.found.fences.add(step.index)
                 if "written" in marks or "unfenced" in marks:
                     self.found.syncs.add(step.index)
-            elif touch.engine is Engine.THREAD:
-                if "written" in marks or (touch.writes and "read" in marks):
-                    self.found.syncs.add(step.index)
+            elif touch.engine is Engine.THREAD and ("written" in marks or (touch.writes and "read" in marks)):
+                self.found.syncs.add(step.index)
         if step.index in self.found.fences:
             after = {place: marks - {"unfenced"} for place, marks in after.items()}
         if step.index in self.found.syncs:

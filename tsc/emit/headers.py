@@ -37,7 +37,9 @@ def headers() -> dict[str, Header]:
 
 
 def declared(text: str) -> Iterator[str]:
-    """Yield what a header declares outside of braces and parentheses: functions, types, enumerators and macros."""
+    """Yield what a header declares outside of braces and parentheses: functions, types, enumerators and
+    macros.
+    """
     text = text.replace("\\\n", " ")
     gone = set(re.findall(r"^\s*#undef (\w+)", text, re.M))
     yield from (name for name in re.findall(r"^\s*#define (\w+)", text, re.M) if name not in gone)
@@ -58,13 +60,21 @@ def declared(text: str) -> Iterator[str]:
             angles = max(0, angles + (1 if token == "<" else -1))
         elif token == ";":
             angles, enumerates = 0, False
-        elif depth == 0 and angles == 0 and token not in _BORROWED and _WORD.match(token):
-            if after in ("(", "=") or (before, after) == (")", "{") or before in ("struct", "using") or enumerates:
-                yield token
+        elif depth or angles or token in _BORROWED or not _WORD.match(token):
+            continue
+        elif (
+            enumerates
+            or before in ("struct", "using")
+            or after in ("(", "=")
+            or (before, after) == (")", "{")
+        ):
+            yield token
 
 
 # Words that are followed by a parenthesis and yet are no function.
-_BORROWED = frozenset("requires static_assert alignas asm decltype struct using enum int".split())
+_BORROWED = frozenset(
+    ["requires", "static_assert", "alignas", "asm", "decltype", "struct", "using", "enum", "int"]
+)
 
 
 @cache
@@ -103,7 +113,9 @@ def needed(text: str) -> tuple[Header, ...]:
 
 
 def body(header: Header) -> str:
-    """Return a header's text without its includes and without `#pragma once`, for a file that holds all of them."""
+    """Return a header's text without its includes and without `#pragma once`, for a file that holds all of
+    them.
+    """
     lines = [
         line
         for line in header.text.splitlines()

@@ -1,4 +1,6 @@
-"""How many stages a task holds of each ring at each step, over all paths: which cursors it needs follows from that."""
+"""How many stages a task holds of each ring at each step, over all paths: which cursors it needs follows
+from that.
+"""
 
 from __future__ import annotations
 

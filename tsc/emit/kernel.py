@@ -1,4 +1,6 @@
-"""What the tasks of a kernel share while they are lowered: names, constants, parameters, maps, needs and refusals."""
+"""What the tasks of a kernel share while they are lowered: names, constants, parameters, maps, needs and
+refusals.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,15 @@ class Kernel:
         self.names = Names(taken=(program.kernel,))
         spec = program.spec
         declared: Iterable[str] = (
-            *spec.constants, *program.dims, *spec.params, *spec.workspace, *spec.let, *spec.resources, *spec.work, *spec.tasks,
-        )  # fmt: skip
+            *spec.constants,
+            *program.dims,
+            *spec.params,
+            *spec.workspace,
+            *spec.let,
+            *spec.resources,
+            *spec.work,
+            *spec.tasks,
+        )
         self.spelled = {name: self.names.free(name) for name in dict.fromkeys(declared)}
         self.refusals: list[Refusal] = []
         self.asserts: dict[str, str] = {}
@@ -70,7 +79,7 @@ class Kernel:
             and touch.operand.kind == "tensor"
         )
 
-    # ---- refusals -------------------------------------------------------------------------------------------
+    # ---- refusals ------------------------------------------------------------------------------------------
 
     def refuse(self, route: Route, sentence: str, outside: bool = False) -> None:
         """Note what cannot be lowered; once a place and sentence."""
@@ -78,7 +87,7 @@ class Kernel:
         if refusal not in self.refusals:
             self.refusals.append(refusal)
 
-    # ---- the program ----------------------------------------------------------------------------------------
+    # ---- the program ---------------------------------------------------------------------------------------
 
     def meaning(self, reference: Reference, task: Task, step: Step) -> Operand | None:
         """Return what a reference means in a step of a task."""
@@ -134,7 +143,7 @@ class Kernel:
             return tuple(sorted(self.program.cluster))
         return self.program.cluster
 
-    # ---- names known when built -----------------------------------------------------------------------------
+    # ---- names known when built ----------------------------------------------------------------------------
 
     def constant(self, name: str) -> str:
         """Return the C++ name of a constant or of a let of build-time names, which the file then declares."""
@@ -160,7 +169,7 @@ class Kernel:
             self.layout[key] = Constant("u32", self.names.free(shout(identifier(key))), str(value))
         return self.layout[key].name
 
-    # ---- parameters -----------------------------------------------------------------------------------------
+    # ---- parameters ----------------------------------------------------------------------------------------
 
     def parameter(self, *key: str, type_: str, wanted: str, argument: Mapping[str, object]) -> Parameter:
         """Return the kernel's parameter for a key, made at its first use."""
@@ -217,13 +226,20 @@ class Kernel:
         return self.parameter("stride", tensor.name, str(dim), type_="i64", wanted=wanted, argument=argument)
 
     def tensor_map(self, key: MapKey) -> Parameter:
-        """Return the parameter of a tensor map; its index in the manifest follows from the order of parameters."""
+        """Return the parameter of a tensor map; its index in the manifest follows from the order of
+        parameters.
+        """
         if key not in self.maps:
             self.maps[key] = sum(other.tensor == key.tensor for other in self.maps)
         number = self.maps[key]
         wanted = f"{key.tensor}_map" + (f"_{number + 1}" if number else "")
         return self.parameter(
-            "map", key.tensor, str(number), type_="TensorMap", wanted=wanted, argument={"kind": "tensor_map", "map": key}
+            "map",
+            key.tensor,
+            str(number),
+            type_="TensorMap",
+            wanted=wanted,
+            argument={"kind": "tensor_map", "map": key},
         )
 
     def ordered_maps(self) -> tuple[MapKey, ...]:
@@ -231,7 +247,7 @@ class Kernel:
         found = (parameter.argument["map"] for parameter in self.parameters() if parameter.grid_constant)
         return tuple(key for key in found if isinstance(key, MapKey))
 
-    # ---- what the loader must check -------------------------------------------------------------------------
+    # ---- what the loader must check ------------------------------------------------------------------------
 
     def need(self, name: str, align: int, stride: int) -> None:
         """Ask for an address and strides in multiples of so many bytes."""
@@ -271,14 +287,14 @@ class Kernel:
             )
         return True
 
-    # ---- sizes ----------------------------------------------------------------------------------------------
+    # ---- sizes ---------------------------------------------------------------------------------------------
 
     def bounds(self, expr: Expr) -> Interval:
         """Return the bounds of an expression that is known at launch."""
         return interval(expr, self.program.ranges)
 
     def unit_limit(self) -> Expr | None:
-        """Return the condition that clusters of tiles can be counted with 32 bits; nothing without a queue."""
+        """Return the condition that clusters of tiles fit 32 bits; nothing without a queue."""
         queue = self.program.queue
         if queue is None:
             return None

@@ -35,8 +35,9 @@ def barriers(kernel: Kernel) -> tuple[Barriers, ...]:
         memory = program.memories[name]
         group = program.groups.get(memory.group or "")
         for side, offset, arrivals in (
-            ("full", pipeline.full_offset, pipeline.full_arrivals), ("empty", pipeline.empty_offset, pipeline.empty_arrivals)
-        ):  # fmt: skip
+            ("full", pipeline.full_offset, pipeline.full_arrivals),
+            ("empty", pipeline.empty_offset, pipeline.empty_arrivals),
+        ):
             shared = group is not None and side == ("empty" if group.kind == "merge" else "full")
             if offset is None or offset in found:
                 continue
@@ -49,7 +50,8 @@ def barriers(kernel: Kernel) -> tuple[Barriers, ...]:
                 first = program.pipelines[name, 0]
                 start = first.full_offset if side == "full" else first.empty_offset
                 step = kernel.place(f"{owner}.{side}.copy", (offset - (start or 0)) // copy)
-                base = f"{kernel.place(f'{owner}.{side}', start or 0)} + {f'{copy} * ' if copy > 1 else ''}{step}"
+                times = f"{copy} * " if copy > 1 else ""
+                base = f"{kernel.place(f'{owner}.{side}', start or 0)} + {times}{step}"
             found[offset] = Barriers(label, base, offset, pipeline.stages, max(1, arrivals))
     for order in program.orders.values():
         if order.kind != "turn" or order.offset is None:
@@ -64,7 +66,9 @@ def barriers(kernel: Kernel) -> tuple[Barriers, ...]:
 
 
 def _of_group(kernel: Kernel, group: Group, copy: int, side: str) -> int:
-    """Count arrivals at a barrier that several rings share: a task's are those of the ring where it has most."""
+    """Count arrivals at a barrier that several rings share: a task's are those of the ring where it has
+    most.
+    """
     program = kernel.program
     most: dict[str, int] = {}
     for use in program.uses:
@@ -87,4 +91,3 @@ def _arrivals(task: Task, use: RingUse, side: str) -> int:
         return full_arrivals(task, use) if use.produces else 0
     consumes = use.consumes or (use.waits and not use.observes)
     return empty_arrivals(task, use) if consumes else 0
-

@@ -55,10 +55,13 @@ class Loops:
         literal = flat_step.value
         distance = f"- {-literal}" if literal is not None and literal < 0 else f"+ {stride.operand}"
         round_ = Round(
-            variable, names.free("iter"), str(int(rounds)) if rounds is not None else names.free("trips"),
+            variable,
+            names.free("iter"),
+            str(int(rounds)) if rounds is not None else names.free("trips"),
             start.text if flat_start.value is not None else names.free(f"{variable}_start"),
-            f"{variable} {distance} {'>=' if up else '<='} {end.operand}", simple,
-        )  # fmt: skip
+            f"{variable} {distance} {'>=' if up else '<='} {end.operand}",
+            simple,
+        )
         inner = self._inner(node, scope, round_, flat_start, flat_step, first, last, up, counted)
         pieces = [self.block(piece.body, inner) for piece in node.pieces]
         for use, name in (("counter", round_.counter), ("trips", round_.trips), ("start", round_.start)):
@@ -88,9 +91,12 @@ class Loops:
         }
         if not node.split:
             fields = {
-                **head, "start": start.text, "condition": f"{variable} {bound} {end.operand}",
-                "unroll": node.unroll, "inline_counter": counter_type == type_,
-            }  # fmt: skip
+                **head,
+                "start": start.text,
+                "condition": f"{variable} {bound} {end.operand}",
+                "unroll": node.unroll,
+                "inline_counter": counter_type == type_,
+            }
             loop = Compound("for", fields, tuple(pieces[0]))
             if counter and counter_type != type_:
                 before.append(Statement("variable", {"type": counter_type, "name": counter, "value": "0"}))
@@ -98,9 +104,16 @@ class Loops:
         return self._split(node, scope, before, head, start.text, end, pieces, up)
 
     def _split(
-        self, node: Loop, scope: Scope, before: list[Item], head: dict[str, str], start: str, end: Cpp,
-        pieces: list[list[Item]], up: bool,
-    ) -> list[Item]:  # fmt: skip
+        self,
+        node: Loop,
+        scope: Scope,
+        before: list[Item],
+        head: dict[str, str],
+        start: str,
+        end: Cpp,
+        pieces: list[list[Item]],
+        up: bool,
+    ) -> list[Item]:
         """Print the pieces one after another around one variable, cut where they meet."""
         function = self.function
         items = [
@@ -119,14 +132,17 @@ class Loops:
                 limit = function.names.free(f"{head['variable']}_cut")
                 items.append(Statement("constant", {"type": head["type"], "name": limit, "value": text}))
             fields = {
-                **head, "start": "", "condition": f"{head['variable']} {'<' if up else '>'} {limit}", "unroll": node.unroll,
+                **head,
+                "start": "",
+                "condition": f"{head['variable']} {'<' if up else '>'} {limit}",
+                "unroll": node.unroll,
                 "inline_counter": False,
-            }  # fmt: skip
+            }
             items.append(Compound("for", fields, tuple(body)))
         return [Compound("scope", {}, tuple(items))]
 
     def _held_fixed(self, expr: Expr, wanted: str, before: list[Item], scope: Scope, env: object) -> Cpp:
-        """Return an expression that is evaluated once: itself if it is a name or a number, else a constant."""
+        """Return an expression evaluated once: itself if it is a name or a number, else a constant."""
         value = self.function.cpp(expr, env, scope)  # type: ignore[arg-type]
         own = self.function.resolved(expr, env, scope)  # type: ignore[arg-type]
         fixed = own.value is not None or (
@@ -152,9 +168,17 @@ class Loops:
         return build(Call("max", (Call("cdiv", (Binary("-", end.tree, start.tree), step.tree)), Int(0))))
 
     def _inner(
-        self, node: Loop, scope: Scope, round_: Round, start: Expr, step: Expr, first: Interval, last: Interval, up: bool,
+        self,
+        node: Loop,
+        scope: Scope,
+        round_: Round,
+        start: Expr,
+        step: Expr,
+        first: Interval,
+        last: Interval,
+        up: bool,
         counted: Interval,
-    ) -> Scope:  # fmt: skip
+    ) -> Scope:
         """Return the scope of the body."""
         function, name = self.function, node.variable
         low, high = (first.lo, max(first.lo, last.hi - 1)) if up else (min(first.hi, last.lo + 1), first.hi)

@@ -37,7 +37,8 @@ def manifest_of(
         "params": [_param(kernel, name, access) for name in program.params],
         "workspace": [
             {"name": t.name, "dtype": t.dtype, "shape": [_shown(e) for e in t.shape], "zero": t.zero}
-            for t in program.tensors.values() if t.workspace
+            for t in program.tensors.values()
+            if t.workspace
         ],
         "dims": {
             name: {"min": dim.interval.lo, "max": dim.interval.hi, "multiple_of": dim.multiple_of}
@@ -53,14 +54,21 @@ def manifest_of(
         "arguments": [_argument(kernel, parameter) for parameter in kernel.parameters()],
         "tensor_maps": [
             {
-                "tensor": key.tensor, "box": [key.box[dim] for dim in program.tensors[key.tensor].order],
-                "swizzle": key.swizzle, "l2": key.l2, "fill": key.fill,
+                "tensor": key.tensor,
+                "box": [key.box[dim] for dim in program.tensors[key.tensor].order],
+                "swizzle": key.swizzle,
+                "l2": key.l2,
+                "fill": key.fill,
             }
             for key in kernel.ordered_maps()
         ],
-        "layout": [{"name": r.name, "offset": r.offset, "bytes": r.bytes, "stages": r.stages} for r in regions],
-        "barriers": [{"name": b.name, "offset": b.offset, "count": b.count, "arrivals": b.arrivals} for b in barriers],
-    }  # fmt: skip
+        "layout": [
+            {"name": r.name, "offset": r.offset, "bytes": r.bytes, "stages": r.stages} for r in regions
+        ],
+        "barriers": [
+            {"name": b.name, "offset": b.offset, "count": b.count, "arrivals": b.arrivals} for b in barriers
+        ],
+    }
 
 
 def _argument(kernel: Kernel, parameter: Parameter) -> dict[str, Any]:
@@ -112,11 +120,17 @@ def _param(kernel: Kernel, name: str, access: dict[str, set[str]]) -> dict[str, 
     ways = access.get(name, {"in"})
     align, stride = kernel.needs.get(name, (1, 1))
     return {
-        "name": name, "kind": "tensor", "dtype": tensor.dtype, "shape": [_shown(extent) for extent in tensor.shape],
-        "order": list(tensor.order), "access": "inout" if len(ways) > 1 else next(iter(ways)),
-        "align": max(align, _natural(tensor)), "stride_multiple": max(1, stride * 8 // bits_of(tensor.dtype)),
-        "packed": tensor.packed, "constant": tensor.constant,
-    }  # fmt: skip
+        "name": name,
+        "kind": "tensor",
+        "dtype": tensor.dtype,
+        "shape": [_shown(extent) for extent in tensor.shape],
+        "order": list(tensor.order),
+        "access": "inout" if len(ways) > 1 else next(iter(ways)),
+        "align": max(align, _natural(tensor)),
+        "stride_multiple": max(1, stride * 8 // bits_of(tensor.dtype)),
+        "packed": tensor.packed,
+        "constant": tensor.constant,
+    }
 
 
 def _natural(tensor: Tensor) -> int:

@@ -8,15 +8,14 @@ from collections.abc import Iterable
 from tsc.emit.headers import global_names
 
 # What CUDA itself puts everywhere, and the names of generated code's own helpers.
-_TAKEN = frozenset(
-    (
-        "threadIdx blockIdx blockDim gridDim warpSize printf shared shared_memory task leader tile replica warp rank "
-        "tsc_manifest Tile tile_at "
-        # Snippets call these, so that nothing of the spec's may stand before them.
-        "abs max min exp exp2 expf exp2f log log2 logf log2f sqrt sqrtf rsqrt rsqrtf sin cos sinf cosf tanh tanhf erf erff "
-        "fabs fabsf fmax fmaxf fmin fminf floor floorf ceil ceilf round rintf pow powf fma fmaf"
-    ).split()
+_CUDA = "threadIdx blockIdx blockDim gridDim warpSize printf"
+_OWN = "shared shared_memory task leader tile replica warp rank tsc_manifest Tile tile_at"
+# Snippets call these, so that nothing of the spec's may stand before them.
+_MATHS = (
+    "abs max min exp exp2 expf exp2f log log2 logf log2f sqrt sqrtf rsqrt rsqrtf sin cos sinf cosf tanh tanhf "
+    "erf erff fabs fabsf fmax fmaxf fmin fminf floor floorf ceil ceilf round rintf pow powf"
 )
+_TAKEN = frozenset(f"{_CUDA} {_OWN} {_MATHS}".split())
 
 
 class Names:

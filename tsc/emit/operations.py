@@ -1,9 +1,11 @@
-"""Operations as instructions: the answers that an operation's `bind` gets, and the predicate of who issues."""
+"""Operations as instructions: what an operation's `bind` gets to know, and the predicate of who issues."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NoReturn
+
+from typing_extensions import override
 
 from tsc.emit.brackets import Brackets, loads_of
 from tsc.emit.function import Function
@@ -19,8 +21,8 @@ from tsc.ops.lowering import (
     Lowering,
     MapKey,
     Multicast,
-    RegisterOperand,
     Refused,
+    RegisterOperand,
     TensorOperand,
 )
 from tsc.program.accesses import touches
@@ -28,8 +30,11 @@ from tsc.program.model import Buffer, Memory, Operand, Tensor
 from tsc.program.tree import Step
 
 CACHES = {
-    "normal": "", "evict_first": "CACHE_EVICT_FIRST", "evict_last": "CACHE_EVICT_LAST", "no_allocate": "CACHE_NO_ALLOCATE"
-}  # fmt: skip
+    "normal": "",
+    "evict_first": "CACHE_EVICT_FIRST",
+    "evict_last": "CACHE_EVICT_LAST",
+    "no_allocate": "CACHE_NO_ALLOCATE",
+}
 
 
 class StepLowering(Lowering):
@@ -41,13 +46,15 @@ class StepLowering(Lowering):
         self.before: list[Item] = []
         self._named: dict[tuple[str, str], str] = {}
 
+    @override
     def refuse(self, sentence: str) -> NoReturn:
         raise Refused(sentence)
 
+    @override
     def outside(self, sentence: str) -> None:
         self.kernel.refuse(self.step.route, sentence, outside=True)
 
-    # ---- operands -------------------------------------------------------------------------------------------
+    # ---- operands ------------------------------------------------------------------------------------------
 
     def meaning(self, reference: Reference) -> Operand:
         """Return what a reference means here."""
@@ -62,31 +69,44 @@ class StepLowering(Lowering):
             raise Refused(f"`{reference}` is no tensor")
         return found
 
+    @override
     def tensor(self, reference: Reference) -> TensorOperand:
         found = self._tensor(reference)
         return TensorOperand(
             found.name, found.dtype, bits_of(found.dtype), found.shape, found.order, found.packed
         )
 
+    @override
     def tensor_view(self, reference: Reference) -> str:
         return self.function.view(self._tensor(reference))
 
+    @override
     def is_buffer(self, reference: Reference) -> bool:
         return self.meaning(reference).kind == "smem"
 
+    @override
     def in_ring(self, reference: Reference) -> bool:
         memory = self.function.program.memories.get(reference.name)
         return memory is not None and memory.ring
 
+    @override
     def buffer(self, reference: Reference, mode: Literal["read", "write"]) -> BufferOperand:
         operand = self.meaning(reference)
         memory, found = memory_of(self.function, operand, reference)
         address = buffer_address(self.rings, memory, operand.copy, found, mode)
         view = f"{buffer_type(found, mode == 'read')}{{{address}}}"
         return BufferOperand(
-            str(reference), found.dtype, found.bits, found.shape, found.swizzle, reference.transposed, address, view
-        )  # fmt: skip
+            str(reference),
+            found.dtype,
+            found.bits,
+            found.shape,
+            found.swizzle,
+            reference.transposed,
+            address,
+            view,
+        )
 
+    @override
     def registers(self, reference: Reference) -> RegisterOperand:
         found = self.function.program.registers.get(reference.name)
         if found is None:
@@ -94,6 +114,7 @@ class StepLowering(Lowering):
         name = self.function.register(reference.name)
         return RegisterOperand(name, found.dtype, bits_of(found.dtype), found.per_thread or 1)
 
+    @override
     def barrier(self, reference: Reference) -> str:
         operand = self.meaning(reference)
         memory, _ = memory_of(self.function, operand, reference)
@@ -106,23 +127,28 @@ class StepLowering(Lowering):
             raise Refused(f"a load into the store ring `{reference}` is not generated yet")
         return self.rings.at(self.rings.signals(end), end.stage)
 
+    @override
     def multicast(self, axis: str) -> Multicast:
-        extent, stride = self.kernel.axis(axis)
+        extent, _ = self.kernel.axis(axis)
         rank = self.function.cluster_rank(axis)
         return Multicast(extent, rank, peers_mask(self.function, (axis,)) if extent > 1 else "1")
 
+    @override
     def tensor_map(self, key: MapKey) -> str:
         return self.function.parameter(self.kernel.tensor_map(key))
 
+    @override
     def need(self, tensor: str, align: int, stride_bytes: int) -> None:
         self.kernel.need(tensor, align, stride_bytes)
 
+    @override
     def need_multiple(self, expr: Expr, factor: int, what: str) -> bool:
         known = {**self.kernel.multiples(), **self.scope.multiples}
         return self.kernel.assert_multiple(self.function.flat(expr, self.env), factor, known, what)
 
-    # ---- expressions ----------------------------------------------------------------------------------------
+    # ---- expressions ---------------------------------------------------------------------------------------
 
+    @override
     def coordinates(self, at: Sequence[Expr] | None, rank: int) -> tuple[Expr, ...]:
         if at is None:
             return tuple(parse(0) for _ in range(rank))
@@ -130,12 +156,15 @@ class StepLowering(Lowering):
             raise Refused(f"`at` has {len(at)} coordinates for {rank} dimensions")
         return tuple(at)
 
+    @override
     def text(self, expr: Expr) -> str:
         return self.function.text(expr, self.env, self.scope)
 
+    @override
     def wide(self, expr: Expr) -> str:
         return self.function.cpp(expr, self.env, self.scope).widened().text
 
+    @override
     def named(self, type_: str, hint: str, text: str) -> str:
         key = (type_, text)
         if key not in self._named:
@@ -143,32 +172,40 @@ class StepLowering(Lowering):
             self.before.append(Statement("constant", {"type": type_, "name": name, "value": text}))
         return self._named[key]
 
+    @override
     def local(self, hint: str) -> str:
         return self.function.names.free(hint)
 
+    @override
     def constant(self, expr: Expr) -> int:
         value = self.function.flat(expr, self.env).value
         if value is None:
             raise Refused(f"`{expr.text}` is not known when built")
         return int(value)
 
+    @override
     def build_text(self, expr: Expr) -> str:
         return self.function.build_text(expr, self.env, self.scope)
 
+    @override
     def interval(self, expr: Expr) -> Interval:
         return self.function.interval(expr, self.env, self.scope)
 
+    @override
     def multiple(self, expr: Expr) -> int:
         return self.function.multiple(expr, self.env, self.scope)
 
+    @override
     def proves(self, condition: Expr) -> bool:
         return self.function.proves(condition, self.env, self.scope)
 
+    @override
     def reads_memory(self, expr: Expr) -> bool:
         flat = self.function.flat(expr, self.env)
         private = flat.free & (self.function.program.registers.keys() | self.function.token_types.keys())
         return bool(flat.indexed or private)
 
+    @override
     def cache(self, cache: Cache, reads: str | None = None) -> str:
         hints = [CACHES[cache]] if CACHES[cache] else []
         if reads is not None and reads not in self.kernel.written:
@@ -176,6 +213,7 @@ class StepLowering(Lowering):
         return f"<{' | '.join(hints)}>" if hints else ""
 
     @property
+    @override
     def task(self) -> str:
         return self.function.task_name()
 
@@ -209,7 +247,9 @@ def buffer_address(
 
 
 def current(rings: Rings, memory: Memory, copy: int, mode: Literal["read", "write"]) -> RingEnd:
-    """Return the end whose stage an access means: the one taken last to read, or to write where that is how it is used."""
+    """Return the end whose stage an access means: the one taken last to read, or to write where that is how
+    it is used.
+    """
     pipeline = rings.pipeline(memory, copy)
     takes = rings.held.takes
     reads, writes = (memory.name, copy, "read") in takes, (memory.name, copy, "write") in takes
@@ -273,7 +313,9 @@ def announcement(
 
 
 def fills_alone(function: Function, step: Step) -> bool:
-    """Whether the task's own arrivals at the stages that a load fills are made by the one thread that issues."""
+    """Whether the task's own arrivals at the stages that a load fills are made by the one thread that
+    issues.
+    """
     kernel, task = function.kernel, function.task
     for ring, copy in loads_of(step, kernel, task):
         use = kernel.use(task, ring, copy)
@@ -283,7 +325,9 @@ def fills_alone(function: Function, step: Step) -> bool:
 
 
 def cp_async_fence(function: Function, rings: Rings, step: Step) -> list[Item]:
-    """Return the fence between copies by cp.async, seen at their barrier, and an engine that reads what they brought."""
+    """Return the fence between copies by cp.async, seen at their barrier, and an engine that reads what they
+    brought.
+    """
     program, task = function.program, function.task
     for touch in touches(step, program.meanings, program.works, task.name, task.replica):
         if (

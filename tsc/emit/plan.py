@@ -1,4 +1,6 @@
-"""What the generator prints, as plain data: strings, numbers and nested statements. Templates turn it into CUDA."""
+"""What the generator prints, as plain data: strings, numbers and nested statements. Templates turn it into
+CUDA.
+"""
 
 from __future__ import annotations
 
@@ -137,7 +139,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What the generator cannot lower, at its place; `outside` are bulk copies that may leave their tensor."""
+    """What the generator cannot lower, at its place; `outside`: bulk copies that may leave their tensor."""
 
     route: Route
     sentence: str

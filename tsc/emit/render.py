@@ -23,9 +23,13 @@ _MANIFEST_WIDTH = 90
 @cache
 def _environment() -> Environment:
     return Environment(
-        loader=FileSystemLoader(folder("codegen")), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        keep_trailing_newline=True, autoescape=False,
-    )  # fmt: skip
+        loader=FileSystemLoader(folder("codegen")),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
 
 
 @cache
@@ -39,20 +43,34 @@ def _template(text: str) -> Template:
 
 
 def render(plan: KernelPlan, *, headers: bool = True, line: bool = True) -> str:
-    """Print a plan; without `headers` they are included by name, without `line` nothing points into the spec."""
+    """Print a plan; without `headers` they are included by name, without `line` nothing points into the
+    spec.
+    """
     tasks = [
         {
-            "name": task.name, "heading": task.heading, "comment": task.comment, "template": task.template,
-            "parameters": task.parameters, "body": "\n".join([*_block(task.declarations, 1), *([""] if task.declarations else []), *_block(task.body, 1)]),
+            "name": task.name,
+            "heading": task.heading,
+            "comment": task.comment,
+            "template": task.template,
+            "parameters": task.parameters,
+            "body": "\n".join(
+                [*_block(task.declarations, 1), *([""] if task.declarations else []), *_block(task.body, 1)]
+            ),
         }
         for task in plan.tasks
-    ]  # fmt: skip
+    ]
     fields: dict[str, Any] = {
-        "plan": plan, "tasks": tasks, "roles": "\n".join(_block(plan.roles, 1)), "manifest": list(_manifest(plan.manifest)),
-        "clustered": plan.cluster != (1, 1, 1), "headers": [], "includes": [], "signature": _signature,
+        "plan": plan,
+        "tasks": tasks,
+        "roles": "\n".join(_block(plan.roles, 1)),
+        "manifest": list(_manifest(plan.manifest)),
+        "clustered": plan.cluster != (1, 1, 1),
+        "headers": [],
+        "includes": [],
+        "signature": _signature,
         "entry": "\n".join(_fold(f"{plan.kernel}({', '.join(p.declared for p in plan.parameters)})")),
         "snippet_text": lambda snippet: _snippet(snippet, line),
-    }  # fmt: skip
+    }
     template = _environment().get_template("kernel.cu.j2")
     own = template.render(fields)
     used = needed(own)
@@ -109,7 +127,7 @@ def _snippet(snippet: SnippetFunction, line: bool) -> str:
     return "\n".join(printed)
 
 
-# ---- statements ---------------------------------------------------------------------------------------------
+# ---- statements --------------------------------------------------------------------------------------------
 
 
 def _macro(item: Statement | Compound) -> list[str]:
@@ -183,7 +201,9 @@ def _compound(item: Compound, depth: int) -> list[str]:
 
 
 def _fold(line: str, width: int = WIDTH, outer: bool = True) -> list[str]:
-    """Break a long line behind a comma that is outside of template arguments, and indent what follows by four."""
+    """Break a long line behind a comma that is outside of template arguments, and indent what follows by
+    four.
+    """
     if len(line) <= width or line.lstrip().startswith("//"):
         return [line]
     depth, cut = 0, -1

@@ -24,8 +24,10 @@ ASYNC_READERS = frozenset(("store", "wgmma", "tcgen05"))
 class RingEnd:
     """One side of one ring copy in one task, as C++ variables.
 
-    `take` is the cursor of the next stage to take, `give` that of the oldest one held; one serves both where no more
-    than one is ever held. `stage` is the C++ of the stage taken last. `held` counts where the number is not known.
+    `take` is the cursor of the next stage to take, `give` that of the oldest one held; one serves both
+    where no more
+    than one is ever held. `stage` is the C++ of the stage taken last. `held` counts where the number is not
+    known.
     """
 
     ring: Memory
@@ -66,7 +68,7 @@ class Rings:
             if touch.operand is not None
         )
 
-    # ---- what a step names ----------------------------------------------------------------------------------
+    # ---- what a step names ---------------------------------------------------------------------------------
 
     def members(self, step: Step) -> tuple[tuple[Memory, int], ...]:
         """Return the rings of a ring step, those of a group apart; none for a queue."""
@@ -105,7 +107,7 @@ class Rings:
         keep = getattr(step.model, "keep", None)
         return "0" if keep is None else self.function.build_text(keep, step.env, Scope({}, {}, (), {}))
 
-    # ---- variables ------------------------------------------------------------------------------------------
+    # ---- variables -----------------------------------------------------------------------------------------
 
     def end(self, memory: Memory, copy: int, side: Side) -> RingEnd:
         """Return one side of a ring copy, with its variables declared."""
@@ -229,7 +231,7 @@ class Rings:
         )
         return name
 
-    # ---- arrivals -------------------------------------------------------------------------------------------
+    # ---- arrivals ------------------------------------------------------------------------------------------
 
     def arrivals(self, members: tuple[tuple[Memory, int], ...], side: Side) -> int:
         """Return how often the task arrives a stage, for a ring or the rings of a group together."""
@@ -250,7 +252,7 @@ class Rings:
             return True
         return self.arrivals(((memory, copy),), side) > 1 or self.task.warps == 1
 
-    # ---- addresses ------------------------------------------------------------------------------------------
+    # ---- addresses -----------------------------------------------------------------------------------------
 
     def stage_address(self, end: RingEnd, offset: int) -> str:
         """Return the C++ of a byte of the stage taken last."""
@@ -268,7 +270,7 @@ class Rings:
         """Return the C++ of a cursor's stage."""
         return "0" if end.pipeline.stages == 1 else f"{cursor}.stage"
 
-    # ---- steps that take ------------------------------------------------------------------------------------
+    # ---- steps that take -----------------------------------------------------------------------------------
 
     def take(self, step: Step, end: RingEnd, blocks: bool) -> list[Item]:
         """Take the next stage; without `blocks` its barrier is not looked at."""
@@ -276,9 +278,10 @@ class Rings:
         if blocks:
             flip = " ^ 1" if end.side == "write" else ""
             fields = {
-                "barrier": self.at(self.waits_on(end), self.cursor_stage(end, end.take)), "parity": f"{end.take}.phase{flip}",
+                "barrier": self.at(self.waits_on(end), self.cursor_stage(end, end.take)),
+                "parity": f"{end.take}.phase{flip}",
                 "ready": end.ready,
-            }  # fmt: skip
+            }
             items.append(self.guarded(Statement("wait", fields), end.everybody))
             if end.ready:
                 items.append(Statement("assign", {"name": end.ready, "value": "false"}))
@@ -305,7 +308,7 @@ class Rings:
         leader = "" if everybody else self.function.leader()
         return Compound("if", {"condition": leader}, (item,)) if leader else item
 
-    # ---- steps that give ------------------------------------------------------------------------------------
+    # ---- steps that give -----------------------------------------------------------------------------------
 
     def give(self, step: Step, ends: list[RingEnd], arrive: list[Item]) -> list[Item]:
         """Give back or hand over stages until `keep` are left; `arrive` is what one of them takes."""

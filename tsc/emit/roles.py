@@ -1,4 +1,6 @@
-"""Which warps run which task: one chain of conditions on the warp's index, and the registers of each warpgroup."""
+"""Which warps run which task: one chain of conditions on the warp's index, and the registers of each
+warpgroup.
+"""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Schedule:
             for pipeline in (self.program.pipelines.get((memory.name, copy)),)
         )
 
-    # ---- blocks ---------------------------------------------------------------------------------------------
+    # ---- blocks --------------------------------------------------------------------------------------------
 
     def block(self, block: Block, scope: Scope) -> list[Item]:
         """Lower a block."""
@@ -118,7 +118,7 @@ class Schedule:
             case TileLoop():
                 return self.tiles(node, scope)
 
-    # ---- steps ----------------------------------------------------------------------------------------------
+    # ---- steps ---------------------------------------------------------------------------------------------
 
     def step(self, step: Step, scope: Scope) -> list[Item]:
         """Lower a step, with the syncs and fences that it needs before it."""
@@ -140,7 +140,7 @@ class Schedule:
         return [Comment(step_text(step, self.document)), *items]
 
     def _of_queue(self, step: Step) -> bool:
-        """Whether the step belongs to the queue's protocol, which a fixed assignment of tiles does not need."""
+        """Whether the step belongs to the queue's protocol, which tiles fixed by number do not need."""
         queue = self.program.queue
         if queue is None or step.verb not in QUEUE_VERBS or isinstance(step.model, str):
             return False
@@ -151,7 +151,7 @@ class Schedule:
             raise Refused(f"`stride` of `{queue.name}` is not generated yet")
         return True
 
-    # ---- guards ---------------------------------------------------------------------------------------------
+    # ---- guards --------------------------------------------------------------------------------------------
 
     def guard(self, node: Guard, scope: Scope) -> list[Item]:
         """Lower a conditional block."""
@@ -186,7 +186,7 @@ class Schedule:
             return [Compound("if", {"condition": text, "word": word}, tuple(otherwise))]
         return [Compound("if", {"condition": text, "word": word}, tuple(then), tuple(otherwise))]
 
-    # ---- tiles ----------------------------------------------------------------------------------------------
+    # ---- tiles ---------------------------------------------------------------------------------------------
 
     def tiles(self, node: TileLoop, scope: Scope) -> list[Item]:
         """Lower the loop over tiles: one for each CTA, or every so many clusters the next."""
@@ -220,8 +220,9 @@ class Schedule:
             return []
         return [
             build(Compare(("<",), (Ref(f"tile.{axis}"), extent.tree)))
-            for axis, extent in queue.axes if clusters.get(axis, 1) == 1
-        ]  # fmt: skip
+            for axis, extent in queue.axes
+            if clusters.get(axis, 1) == 1
+        ]
 
     def _skip(self, queue: Queue) -> Expr:
         """Return the condition under which nobody sees a tile, as the spec writes it."""
@@ -250,13 +251,20 @@ class Schedule:
             before.append(Statement("constant", fields))
         self.kernel.tile_fields |= {axis for axis, _ in queue.axes}
         loop: dict[str, object] = {
-            "inner": units if policy == "grid" else units[1:], "cluster": self.kernel.cluster_size,
-            "counted": function.uses_seq, "all": " * ".join(units), "unit": function.names.free("unit"),
-        }  # fmt: skip
+            "inner": units if policy == "grid" else units[1:],
+            "cluster": self.kernel.cluster_size,
+            "counted": function.uses_seq,
+            "all": " * ".join(units),
+            "unit": function.names.free("unit"),
+        }
         if policy == "grid":
-            number: list[Item] = [Statement("assign", {"name": "tile.seq", "value": "0"})] if function.uses_seq else []
+            number: list[Item] = (
+                [Statement("assign", {"name": "tile.seq", "value": "0"})] if function.uses_seq else []
+            )
             tile = [*before, Statement("one_tile", loop), *number, *lets]
-            return [*tile, Compound("if", {"condition": f"!({skip})"}, tuple(body))] if skip else [*tile, *body]
+            return (
+                [*tile, Compound("if", {"condition": f"!({skip})"}, tuple(body))] if skip else [*tile, *body]
+            )
         head: list[Item] = list(lets)
         if skip:
             head.append(Compound("if", {"condition": skip}, (Statement("line", {"text": "continue;"}),)))

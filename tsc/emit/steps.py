@@ -44,7 +44,7 @@ class Steps:
         """Return a barrier of the task's threads."""
         return Statement("sync", {"task": self.function.task_name()})
 
-    # ---- rings ----------------------------------------------------------------------------------------------
+    # ---- rings ---------------------------------------------------------------------------------------------
 
     def ring(self, step: Step, scope: Scope) -> list[Item]:
         """Lower a step of a ring, or of the rings of a group."""
@@ -79,9 +79,10 @@ class Steps:
                 value = self.function.flat(count, step.env).value
                 text = self.function.text(count, step.env, scope)
                 return [
-                    item for end in ends
+                    item
+                    for end in ends
                     for item in self.rings.skip(end, count, text, None if value is None else int(value))
-                ]  # fmt: skip
+                ]
         raise Refused(f"`{step.verb}` is not generated yet")
 
     def take(self, step: Step, end: RingEnd, blocks: bool) -> list[Item]:
@@ -108,13 +109,13 @@ class Steps:
     def store_commit(self, end: RingEnd) -> list[Item]:
         """Make a stage of a store ring ready for the engine."""
         items: list[Item] = []
-        reads, writes = self.kernel.engines(end.ring.name, end.copy)
+        _, writes = self.kernel.engines(end.ring.name, end.copy)
         if Engine.CP_ASYNC.value in writes:
             items.append(Statement("cp_async_wait"))
         items.append(Statement("fence_async"))
         return items if self.task.single else [*items, self.sync()]
 
-    # ---- arrivals -------------------------------------------------------------------------------------------
+    # ---- arrivals ------------------------------------------------------------------------------------------
 
     def arrive_full(self, step: Step, ends: list[RingEnd]) -> list[Item]:
         """Return what hands one stage over, by the engines that filled it."""
@@ -212,7 +213,7 @@ class Steps:
             Compound("if", {"condition": f"{mask} >> {lane} & 1"}, (arrive,)),
         ]
 
-    # ---- orders ---------------------------------------------------------------------------------------------
+    # ---- orders --------------------------------------------------------------------------------------------
 
     def _order(self, step: Step) -> Order:
         reference = operand_of(step)
@@ -272,7 +273,9 @@ class Steps:
 
 
 def _fewest_stores(tree: Block, steps: Steps, end: RingEnd) -> int:
-    """Count stores from a ring between an acquire and the next, the fewest of any path; loops may have no round."""
+    """Count stores from a ring between an acquire and the next, the fewest of any path; loops may have no
+    round.
+    """
     fewest: list[int] = []
 
     def walk(block: Block, count: int | None) -> int | None:

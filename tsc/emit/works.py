@@ -86,7 +86,7 @@ class Works:
         fields = {"name": snippet.name, "values": call.values, "arguments": call.arguments}
         return [Statement("call", fields)]
 
-    # ---- what a snippet gets --------------------------------------------------------------------------------
+    # ---- what a snippet gets -------------------------------------------------------------------------------
 
     def _views(
         self,
@@ -173,7 +173,9 @@ class Works:
         call.add(f"const {struct}& {name}", f"{struct}{{{listed}}}")
 
     def _struct(self, call: _Call, wanted: str, fields: str) -> str:
-        """Return the name of a struct with these fields, declared ahead of the first function that takes one."""
+        """Return the name of a struct with these fields, declared ahead of the first function that takes
+        one.
+        """
         key = (identifier(wanted), fields)
         if key not in self.structs:
             self.structs[key] = self.kernel.names.free(key[0])
@@ -296,7 +298,7 @@ class Works:
             function.token_types[target] = dtype
             call.add(f"{ARGS[dtype]}& {name}", function.token(target))
 
-    # ---- the function ---------------------------------------------------------------------------------------
+    # ---- the function --------------------------------------------------------------------------------------
 
     def _function(
         self, work: Work, call: _Call, templates: list[str], constants: list[str]
@@ -317,9 +319,15 @@ class Works:
             elif work.text_route[-1] == "file":
                 lines = tuple(range(1, text.count("\n") + 2))
             self.functions[key] = SnippetFunction(
-                name, ", ".join(templates), tuple(call.parameters), tuple(call.structs), tuple(constants), text,
-                work.text_name, lines,
-            )  # fmt: skip
+                name,
+                ", ".join(templates),
+                tuple(call.parameters),
+                tuple(call.structs),
+                tuple(constants),
+                text,
+                work.text_name,
+                lines,
+            )
         return self.functions[key]
 
 

@@ -1,7 +1,9 @@
 """How a box of a tensor is cut into TMA instructions, and where each part lies in shared memory.
 
-Limits: CUDA driver API, cuTensorMapEncodeTiled (256 elements a dimension, the inner extent at most the swizzle span,
-in multiples of 16 bytes); PTX ISA, cp.async.bulk.tensor (addresses in shared memory are multiples of 128 bytes).
+Limits: CUDA driver API, cuTensorMapEncodeTiled (256 elements a dimension, the inner extent at most the
+swizzle span,
+in multiples of 16 bytes); PTX ISA, cp.async.bulk.tensor (addresses in shared memory are multiples of 128
+bytes).
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ UNSUPPORTED = frozenset(("e2m1", "i4", "u4"))
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A box in memory order, slowest dimension first: extents of one instruction, and instructions a dimension.
+    """A box in memory order, slowest dimension first: extents of one instruction, and instructions a
+    dimension.
 
     `steps` are the bytes in shared memory from one instruction to the next along each dimension.
     """
@@ -41,14 +44,15 @@ class Cut:
 
 
 def largest_part(extent: int, unit: int = 1) -> int:
-    """Return the largest divisor of an extent that a box may have, a multiple of `unit`; 0 if there is none."""
+    """Return the largest divisor of an extent that fits a box, a multiple of `unit`; 0 if there is none."""
     return next(
         (part for part in range(min(extent, MOST), 0, -1) if extent % part == 0 and part % unit == 0), 0
     )
 
 
 def cut(shape: tuple[int, ...], bits: int, swizzle: int, part: tuple[int, ...] | None = None) -> Cut | None:
-    """Cut a buffer (or the leading `part` of it) so that each instruction's box is contiguous; None if that cannot be.
+    """Cut a buffer (or the leading `part` of it) so that each instruction's box is contiguous; None if that
+    cannot be.
 
     A swizzled buffer is a row of column atoms as wide as the span; others are row-major.
     """
@@ -71,7 +75,8 @@ def cut(shape: tuple[int, ...], bits: int, swizzle: int, part: tuple[int, ...] |
         boxes.append(box)
         counts.append(extent // box)
         steps.append(box * rows * pitch)
-        # Once a dimension is cut, or is only a part of the buffer's, what encloses it is no longer contiguous.
+        # Once a dimension is cut, or is only a part of the buffer's, what encloses it is no longer
+        # contiguous.
         whole = whole and box == full
         rows *= full
     return Cut(tuple(reversed(boxes)), tuple(reversed(counts)), tuple(reversed(steps)))
@@ -87,7 +92,9 @@ class Transfer:
 
 
 def memory_order(tensor: TensorOperand, buffer: BufferOperand) -> tuple[int, ...] | None:
-    """Return the tensor's dimensions that the buffer covers, as they lie in the buffer; None if TMA cannot do it."""
+    """Return the tensor's dimensions that the buffer covers, as they lie in the buffer; None if TMA cannot
+    do it.
+    """
     rank = len(buffer.shape)
     covered = list(range(tensor.rank - rank, tensor.rank))
     if buffer.transposed and rank >= 2:
@@ -97,9 +104,17 @@ def memory_order(tensor: TensorOperand, buffer: BufferOperand) -> tuple[int, ...
 
 
 def transfer(
-    lowering: Lowering, tensor: TensorOperand, buffer: BufferOperand, at: tuple[Expr, ...], verb: str, *,
-    l2: int, fill: str = "zero", share: Multicast | None = None, added: Mapping[int, str] | None = None,
-) -> Transfer:  # fmt: skip
+    lowering: Lowering,
+    tensor: TensorOperand,
+    buffer: BufferOperand,
+    at: tuple[Expr, ...],
+    verb: str,
+    *,
+    l2: int,
+    fill: str = "zero",
+    share: Multicast | None = None,
+    added: Mapping[int, str] | None = None,
+) -> Transfer:
     """Plan a TMA copy of a whole buffer, or of this CTA's share of it; refuses what cannot be done.
 
     `added` are C++ terms of coordinates, by dimension.
@@ -108,7 +123,8 @@ def transfer(
         lowering.refuse(f"`{verb}` of a tensor of {tensor.rank} dimensions is not generated")
     if len(buffer.shape) > tensor.rank:
         lowering.refuse(
-            f"`{verb}` between {len(buffer.shape)} dimensions of `{buffer.text}` and {tensor.rank} of a tensor"
+            f"`{verb}` between {len(buffer.shape)} dimensions of `{buffer.text}` and {tensor.rank} of "
+            "a tensor"
         )
     if tensor.dtype in UNSUPPORTED:
         lowering.refuse(f"`{verb}` of `{tensor.dtype}` is not generated yet")
@@ -119,7 +135,8 @@ def transfer(
     covered = memory_order(tensor, buffer)
     if covered is None:
         lowering.refuse(
-            f"`{buffer.text}` lies in another order of dimensions than `{tensor.name}`, and `{verb}` does not transpose"
+            f"`{buffer.text}` lies in another order of dimensions than `{tensor.name}`, and `{verb}` "
+            "does not transpose"
         )
     part, sliced = buffer.shape, None
     if share is not None:
@@ -134,13 +151,15 @@ def transfer(
     offset = 0 if sliced is None else _slice_bytes(buffer, sliced, part)
     if plan is None or any(step % ALIGN for step, n in zip(plan.steps, plan.counts, strict=True) if n > 1):
         lowering.refuse(
-            f"`{verb}` cannot be cut into boxes for `{buffer.text}`: each part starts at a multiple of 128 bytes"
+            f"`{verb}` cannot be cut into boxes for `{buffer.text}`: each part starts at a multiple "
+            "of 128 bytes"
         )
     pattern = 8 * buffer.swizzle or ALIGN
     rows = zip(plan.steps[:-1], plan.counts[:-1], strict=True)
     if offset % pattern or (buffer.swizzle and any(step % pattern for step, n in rows if n > 1)):
         lowering.refuse(
-            f"a part of `{buffer.text}` would not start on its swizzle pattern, which repeats each {pattern} bytes"
+            f"a part of `{buffer.text}` would not start on its swizzle pattern, which repeats each "
+            f"{pattern} bytes"
         )
     lowering.need(tensor.name, 16, 16)
     box = [1] * tensor.rank
@@ -187,9 +206,14 @@ def moved(expr: Expr, by: int) -> Expr:
 
 
 def _parts(
-    lowering: Lowering, tensor: TensorOperand, plan: Cut, covered: tuple[int, ...], name: str, begin: str,
+    lowering: Lowering,
+    tensor: TensorOperand,
+    plan: Cut,
+    covered: tuple[int, ...],
+    name: str,
+    begin: str,
     where: list[Expr | str],
-) -> Transfer:  # fmt: skip
+) -> Transfer:
     texts = [item if isinstance(item, str) else lowering.text(item) for item in where]
     if plan.instructions > LISTED:
         loops: list[tuple[str, int]] = []

@@ -42,10 +42,15 @@ def bind(step: BulkLoad, lowering: Lowering) -> dict[str, Any]:
     """Name the piece; `bytes` arrive in every receiving CTA. Shares of it are split where the size allows."""
     plan = piece(lowering, "bulk_load", step.bulk_load, step.to, "write", step.at, step.rows)
     fields: dict[str, Any] = {
-        "address": plan.address, "pointer": plan.pointer, "size": plan.bytes, "barrier": lowering.barrier(step.to),
-        "mask": "", "cache": lowering.cache(step.cache), "only": "",
+        "address": plan.address,
+        "pointer": plan.pointer,
+        "size": plan.bytes,
+        "barrier": lowering.barrier(step.to),
+        "mask": "",
+        "cache": lowering.cache(step.cache),
+        "only": "",
         "bytes": plan.bytes if plan.static is None else plan.static,
-    }  # fmt: skip
+    }
     if step.multicast is not None:
         group = lowering.multicast(step.multicast)
         fields["mask"] = group.mask

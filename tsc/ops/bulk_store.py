@@ -39,8 +39,11 @@ def bind(step: BulkStore, lowering: Lowering) -> dict[str, Any]:
     """Name the piece, which is a group of its own."""
     plan = piece(lowering, "bulk_store", step.bulk_store, step.from_, "read", step.at, step.rows)
     return {
-        "address": plan.address, "pointer": plan.pointer, "size": plan.bytes, "cache": lowering.cache(step.cache)
-    }  # fmt: skip
+        "address": plan.address,
+        "pointer": plan.pointer,
+        "size": plan.bytes,
+        "cache": lowering.cache(step.cache),
+    }
 
 
 OP = Operation(

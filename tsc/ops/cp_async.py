@@ -29,7 +29,9 @@ cp_async_tile<{{ piece }}, {{ checked }}{{ cache }}>({{ task }}, {{ buffer }}, {
 
 
 def bind(step: CpAsync, lowering: Lowering) -> dict[str, Any]:
-    """Choose the piece: the largest of 16, 8 and 4 bytes whose alignment the coordinates and the buffer show."""
+    """Choose the piece: the largest of 16, 8 and 4 bytes whose alignment the coordinates and the buffer
+    show.
+    """
     tensor, buffer = lowering.tensor(step.cp_async), lowering.buffer(step.to, "write")
     if not lowering.in_ring(step.to):
         lowering.refuse(f"`{step.to}` has no stages, and nothing else says when a copy into it is complete")
@@ -55,10 +57,14 @@ def bind(step: CpAsync, lowering: Lowering) -> dict[str, Any]:
     lowering.need(tensor.name, piece, piece)
     covers = (*(1 for _ in range(tensor.rank - len(buffer.shape))), *buffer.shape)
     return {
-        "piece": piece, "checked": "false" if lies_inside(lowering, tensor, at, covers) else "true", "cache": "",
-        "task": lowering.task, "buffer": buffer.view, "tensor": lowering.tensor_view(step.cp_async),
+        "piece": piece,
+        "checked": "false" if lies_inside(lowering, tensor, at, covers) else "true",
+        "cache": "",
+        "task": lowering.task,
+        "buffer": buffer.view,
+        "tensor": lowering.tensor_view(step.cp_async),
         "at": "".join(f", {lowering.text(item)}" for item in at),
-    }  # fmt: skip
+    }
 
 
 OP = Operation(

@@ -1,6 +1,7 @@
 """What an operation's `bind` may ask about the step it stands in; the generator answers.
 
-`bind` returns the fields of the operation's template. What it cannot lower it refuses, and the refusal becomes a
+`bind` returns the fields of the operation's template. What it cannot lower it refuses, and the refusal
+becomes a
 diagnostic at the step.
 """
 
@@ -148,7 +149,9 @@ class Lowering(Protocol):
         ...
 
     def need_multiple(self, expr: Expr, factor: int, what: str) -> bool:
-        """Make sure that a value is a multiple, at build or by an assertion of the loader; whether it can be."""
+        """Make sure that a value is a multiple, at build or by an assertion of the loader; whether it can
+        be.
+        """
         ...
 
     def coordinates(self, at: Sequence[Expr] | None, rank: int) -> tuple[Expr, ...]:

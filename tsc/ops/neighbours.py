@@ -12,7 +12,6 @@ from tsc.ops.base import Cache
 from tsc.ops.inside import lies_inside, not_below, not_beyond
 from tsc.ops.lowering import Lowering, RegisterOperand
 
-
 LARGEST = 16  # bytes of a piece: what one instruction moves
 
 
@@ -23,10 +22,16 @@ def piece_bytes(count: int, bits: int) -> int:
 
 
 def place(
-    lowering: Lowering, reference: Reference, at: Sequence[Expr] | None, values: RegisterOperand,
-    mode: Literal["read", "write"], cache: Cache,
-) -> dict[str, Any]:  # fmt: skip
-    """Return view, coordinates, and whether accesses are checked against the extents and made in whole pieces."""
+    lowering: Lowering,
+    reference: Reference,
+    at: Sequence[Expr] | None,
+    values: RegisterOperand,
+    mode: Literal["read", "write"],
+    cache: Cache,
+) -> dict[str, Any]:
+    """Return view, coordinates, and whether accesses are checked against the extents and made in whole
+    pieces.
+    """
     if lowering.is_buffer(reference):
         return _in_buffer(lowering, reference, at, values, mode)
     tensor = lowering.tensor(reference)
@@ -73,8 +78,12 @@ def _in_buffer(
         for first, extent, limit in zip(where, extents, buffer.shape, strict=True)
     )
     return {
-        "view": buffer.view, "at": _listed(lowering, where), "cache": "", "checked": _flag(checked), "aligned": _flag(aligned)
-    }  # fmt: skip
+        "view": buffer.view,
+        "at": _listed(lowering, where),
+        "cache": "",
+        "checked": _flag(checked),
+        "aligned": _flag(aligned),
+    }
 
 
 def _listed(lowering: Lowering, where: Sequence[Expr]) -> str:

@@ -1,4 +1,6 @@
-"""What `bulk_load` and `bulk_store` share: one contiguous piece of a tensor that lies inside it, in units of 16 bytes."""
+"""What `bulk_load` and `bulk_store` share: one contiguous piece of a tensor that lies inside it, in units of
+16 bytes.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ UNIT = 16  # PTX ISA, cp.async.bulk: addresses and sizes are multiples of 16 byt
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece as C++: the buffer's address, the tensor's address, the bytes; `static` where they are known at build."""
+    """A piece as C++: the buffer's address, the tensor's address, the bytes; `static` where they are known
+    at build.
+    """
 
     address: str
     pointer: str
@@ -27,9 +31,14 @@ class Piece:
 
 
 def piece(
-    lowering: Lowering, verb: str, reference: Reference, operand: Reference, mode: Literal["read", "write"],
-    at: Sequence[Expr] | None, rows: Expr | None,
-) -> Piece:  # fmt: skip
+    lowering: Lowering,
+    verb: str,
+    reference: Reference,
+    operand: Reference,
+    mode: Literal["read", "write"],
+    at: Sequence[Expr] | None,
+    rows: Expr | None,
+) -> Piece:
     """Plan a bulk copy between a tensor and a buffer; refuses what is not one piece."""
     tensor, buffer = lowering.tensor(reference), lowering.buffer(operand, mode)
     where = lowering.coordinates(at, tensor.rank)
@@ -38,7 +47,8 @@ def piece(
     per_unit = UNIT * 8 // tensor.bits
     if tensor.rank and not lowering.need_multiple(where[tensor.major], per_unit, f"`at` of `{verb}`"):
         lowering.refuse(
-            f"`{verb}` begins at multiples of 16 bytes, and `{where[tensor.major].text}` is not shown to be a multiple of "
+            f"`{verb}` begins at multiples of 16 bytes, and `{where[tensor.major].text}` is not shown "
+            "to be a multiple of "
             f"{per_unit} elements"
         )
     static = _whole(lowering, verb, buffer, rows)
@@ -88,7 +98,8 @@ def _check(lowering: Lowering, verb: str, tensor: TensorOperand, buffer: BufferO
     inner = covered[outer + 1 :]
     if buffer.transposed or (outer < rank and (tensor.order[-len(covered[outer:]) :] != covered[outer:])):
         lowering.refuse(
-            f"`{buffer.text}` lies in another order of dimensions than `{tensor.name}`, and `{verb}` copies bytes"
+            f"`{buffer.text}` lies in another order of dimensions than `{tensor.name}`, and `{verb}` "
+            "copies bytes"
         )
     if inner and not tensor.packed:
         lowering.refuse(f"several rows in one piece need the promise `packed: true` on `{tensor.name}`")
@@ -96,7 +107,8 @@ def _check(lowering: Lowering, verb: str, tensor: TensorOperand, buffer: BufferO
         extent = build(Int(buffer.shape[dim - covered[0]]))
         if not lowering.proves(build(Compare(("==",), (tensor.shape[dim].tree, extent.tree)))):
             lowering.refuse(
-                f"several rows are one piece only where they are whole, and dimension {dim} of `{tensor.name}` is "
+                f"several rows are one piece only where they are whole, and dimension {dim} of "
+                f"`{tensor.name}` is "
                 f"`{tensor.shape[dim].text}` where `{buffer.text}` has {extent.text}"
             )
 
@@ -127,7 +139,8 @@ def _count(lowering: Lowering, verb: str, buffer: BufferOperand, rows: Expr | No
     factor = UNIT // gcd(row, UNIT)
     if not lowering.need_multiple(rows, factor, f"`rows` of `{verb}`"):
         lowering.refuse(
-            f"`{verb}` moves multiples of 16 bytes, and `{rows.text}` is not shown to be a multiple of {factor}"
+            f"`{verb}` moves multiples of 16 bytes, and `{rows.text}` is not shown to be a multiple "
+            f"of {factor}"
         )
     count = rows
     if not lowering.proves(build(Compare(("<=",), (rows.tree, Int(most))))):

@@ -12,34 +12,36 @@ from tsc.model import Reference
 from tsc.ops.boxes import ALIGN, moved, transfer
 from tsc.ops.lowering import BufferOperand, Lowering, TensorOperand
 
+_WHOLE = """
+{% for variable, count in loops %}
+for (int {{ variable }} = 0; {{ variable }} < {{ count }}; ++{{ variable }})
+{% endfor %}
+{% for part in parts %}
+CALL({{ map }}, {{ part.address }}, {{ part.at }});
+{% endfor %}
+"""
+
+_TEMPLATE = """
+{% if rows %}
+if ({{ rows.count }} >= {{ rows.all }}) {
+WHOLE
+} else {
+  for (int {{ rows.variable }} = 0; {{ rows.variable }} < {{ rows.count }}; ++{{ rows.variable }}) {
+    {% for part in rows.parts %}
+    CALL({{ rows.map }}, {{ part.address }}, {{ part.at }});
+    {% endfor %}
+  }
+}
+{% else %}
+WHOLE
+{% endif %}
+bulk_commit();
+"""
+
 
 def store_template(call: str) -> str:
     """Return the template of a store by this call; its group is committed at once."""
-    body = f"""
-{{% for variable, count in loops %}}
-for (int {{{{ variable }}}} = 0; {{{{ variable }}}} < {{{{ count }}}}; ++{{{{ variable }}}})
-{{% endfor %}}
-{{% for part in parts %}}
-{call}({{{{ map }}}}, {{{{ part.address }}}}, {{{{ part.at }}}});
-{{% endfor %}}
-"""
-    rows = f"""
-{{% if rows %}}
-if ({{{{ rows.count }}}} >= {{{{ rows.all }}}}) {{
-{body}
-}} else {{
-  for (int {{{{ rows.variable }}}} = 0; {{{{ rows.variable }}}} < {{{{ rows.count }}}}; ++{{{{ rows.variable }}}}) {{
-    {{% for part in rows.parts %}}
-    {call}({{{{ rows.map }}}}, {{{{ part.address }}}}, {{{{ part.at }}}});
-    {{% endfor %}}
-  }}
-}}
-{{% else %}}
-{body}
-{{% endif %}}
-bulk_commit();
-"""
-    return rows
+    return _TEMPLATE.replace("WHOLE", _WHOLE).replace("CALL", call)
 
 
 def bind_store(
@@ -73,7 +75,8 @@ def _by_rows(
 ) -> dict[str, Any]:
     if len(buffer.shape) < 2 or buffer.transposed:
         lowering.refuse(
-            f"`{verb}` with `rows` needs a buffer of rows, and `{buffer.text}` is none; `bulk_store` takes elements"
+            f"`{verb}` with `rows` needs a buffer of rows, and `{buffer.text}` is none; `bulk_store` "
+            "takes elements"
         )
     inner = buffer.shape[1:]
     pitch = prod(inner[:-1]) * (buffer.swizzle or inner[-1] * buffer.bits // 8)

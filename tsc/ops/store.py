@@ -31,7 +31,8 @@ class Store(StepModel):
 
 TEMPLATE = """
 {% if rows %}
-store_registers_leading<{{ checked }}, {{ aligned }}{{ cache }}>({{ view }}, {{ source }}, {{ rows }}{{ at }});
+store_registers_leading<{{ checked }}, {{ aligned }}{{ cache }}>({{ view }}, {{ source }}, {{ rows }}{{ at
+}});
 {% else %}
 store_registers<{{ checked }}, {{ aligned }}{{ cache }}>({{ view }}, {{ source }}{{ at }});
 {% endif %}

@@ -57,10 +57,15 @@ def bind(step: TmaLoad, lowering: Lowering) -> dict[str, Any]:
     at = lowering.coordinates(step.at, tensor.rank)
     plan = transfer(lowering, tensor, buffer, at, "tma_load", l2=step.l2, fill=step.fill, share=share)
     return {
-        "loops": plan.loops, "parts": plan.parts, "map": plan.map, "barrier": lowering.barrier(step.to),
-        "mask": group.mask if group is not None else "", "cache": lowering.cache(step.cache),
-        "only": f"{group.rank} == 0" if group is not None and share is None else "", "bytes": buffer.bytes,
-    }  # fmt: skip
+        "loops": plan.loops,
+        "parts": plan.parts,
+        "map": plan.map,
+        "barrier": lowering.barrier(step.to),
+        "mask": group.mask if group is not None else "",
+        "cache": lowering.cache(step.cache),
+        "only": f"{group.rank} == 0" if group is not None and share is None else "",
+        "bytes": buffer.bytes,
+    }
 
 
 OP = Operation(
