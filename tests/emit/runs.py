@@ -191,6 +191,25 @@ def observe(kernel: Kernel, torch: Any) -> None:
         _same(y, x, f"observe {m}")
 
 
+def deep(kernel: Kernel, torch: Any) -> None:
+    for m in (1, 2, 3, 50):
+        x = _normal(torch, m, 2560)
+        y = torch.zeros_like(x)
+        kernel(x, y, torch.tensor(3.0, device="cuda"))
+        _same(y, x * 3, f"deep {m}")
+
+
+def pairs(kernel: Kernel, torch: Any) -> None:
+    w = torch.randint(-8, 8, (256,), device="cuda").to(torch.bfloat16)
+    for m, n in ((2, 256), (6, 8), (12, 200)):
+        v = torch.randint(-8, 8, (n,), device="cuda").to(torch.bfloat16)
+        y = torch.zeros(m, 256, device="cuda", dtype=torch.bfloat16)
+        kernel(w, v, y)
+        block = torch.arange(m, device="cuda")[:, None]
+        padded = torch.nn.functional.pad(v.float(), (0, 256 - n))
+        _same(y, (w.float() * block + padded * (block % 2 + 1)).to(torch.bfloat16), f"pairs {m} {n}")
+
+
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
@@ -210,5 +229,7 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         tiles,
         major,
         observe,
+        deep,
+        pairs,
     )
 }

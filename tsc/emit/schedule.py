@@ -68,8 +68,13 @@ class Schedule:
         return (*self._head(), *self.function.prelude.items()), tuple(body)
 
     def promises(self) -> tuple[Expr, ...]:
-        """Return the assertions of the spec, which the loader or the build holds true."""
-        return tuple(self.program.values.flat(expr) for expr in self.program.spec.assert_)
+        """Return what holds throughout: the spec's assertions, and where blocks lie in a grid that it gives."""
+        found = [self.program.values.flat(expr) for expr in self.program.spec.assert_]
+        given = self.program.grid if self.program.queue is None else None
+        for axis, extent in zip("xyz", given or (), strict=False):
+            found.append(build(Compare(("<",), (Ref(f"block.{axis}"), extent.tree))))
+            found.append(build(Compare(("==",), (Ref(f"grid.{axis}"), extent.tree))))
+        return tuple(found)
 
     def _head(self) -> list[Item]:
         function, siblings = self.function, self.kernel.siblings(self.task)

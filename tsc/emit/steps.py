@@ -257,7 +257,10 @@ class Steps:
     def _turn_barrier(base: str, place: str) -> str:
         if place == "0":
             return f"shared + {base}"
-        return f"shared + {base} + 8 * {place if place.isalnum() else f'({place})'}"
+        distance = (
+            str(8 * int(place)) if place.isdigit() else f"8 * {place if place.isalnum() else f'({place})'}"
+        )
+        return f"shared + {base} + {distance}"
 
     @staticmethod
     def _place(task: Task, order: Order) -> int | None:

@@ -224,7 +224,10 @@ def _parts(
             variable = lowering.local("part" if not loops else f"part_{len(loops)}")
             loops.append((variable, count))
             address += f" + {variable} * {step}"
-            texts[covered[i]] = f"{_factor(texts[covered[i]])} + {variable} * {plan.box[i]}"
+            moving = f"{variable} * {plan.box[i]}"
+            texts[covered[i]] = (
+                moving if texts[covered[i]] == "0" else f"{_factor(texts[covered[i]])} + {moving}"
+            )
         return Transfer(name, tuple(loops), ({"address": address, "at": _fastest_first(tensor, texts)},))
     parts = []
     for index in product(*map(range, plan.counts)):

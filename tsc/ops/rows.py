@@ -14,10 +14,10 @@ from tsc.ops.lowering import BufferOperand, Lowering, TensorOperand
 
 _WHOLE = """
 {% for variable, count in loops %}
-for (int {{ variable }} = 0; {{ variable }} < {{ count }}; ++{{ variable }})
+{{ "  " * loop.index0 }}for (int {{ variable }} = 0; {{ variable }} < {{ count }}; ++{{ variable }})
 {% endfor %}
 {% for part in parts %}
-CALL({{ map }}, {{ part.address }}, {{ part.at }});
+{{ "  " * loops | length }}CALL({{ map }}, {{ part.address }}, {{ part.at }});
 {% endfor %}
 """
 

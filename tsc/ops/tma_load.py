@@ -37,13 +37,13 @@ class TmaLoad(StepModel):
 
 TEMPLATE = """
 {% for variable, count in loops %}
-for (int {{ variable }} = 0; {{ variable }} < {{ count }}; ++{{ variable }})
+{{ "  " * loop.index0 }}for (int {{ variable }} = 0; {{ variable }} < {{ count }}; ++{{ variable }})
 {% endfor %}
 {% for part in parts %}
 {% if mask %}
-tma_load_multicast{{ cache }}({{ part.address }}, {{ map }}, {{ barrier }}, {{ mask }}, {{ part.at }});
+{{ "  " * loops | length }}tma_load_multicast{{ cache }}({{ part.address }}, {{ map }}, {{ barrier }}, {{ mask }}, {{ part.at }});
 {% else %}
-tma_load{{ cache }}({{ part.address }}, {{ map }}, {{ barrier }}, {{ part.at }});
+{{ "  " * loops | length }}tma_load{{ cache }}({{ part.address }}, {{ map }}, {{ barrier }}, {{ part.at }});
 {% endif %}
 {% endfor %}
 """

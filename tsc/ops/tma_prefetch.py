@@ -25,10 +25,10 @@ class TmaPrefetch(StepModel):
 
 TEMPLATE = """
 {% for variable, count in loops %}
-for (int {{ variable }} = 0; {{ variable }} < {{ count }}; ++{{ variable }})
+{{ "  " * loop.index0 }}for (int {{ variable }} = 0; {{ variable }} < {{ count }}; ++{{ variable }})
 {% endfor %}
 {% for part in parts %}
-tma_prefetch({{ map }}, {{ part.at }});
+{{ "  " * loops | length }}tma_prefetch({{ map }}, {{ part.at }});
 {% endfor %}
 """
 

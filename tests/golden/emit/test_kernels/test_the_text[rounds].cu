@@ -166,7 +166,7 @@ DEVICE void main_task(i32* y_data, i64 y_stride_0, int n, int first) {
   }
   if (task.thread < 16) {
     // 51: store: y, from: c, at: [block.x, thread]
-    store_registers<true, true>(y, c, block_x, task.thread);
+    store_registers<false, true>(y, c, block_x, task.thread);
   }
 }
 

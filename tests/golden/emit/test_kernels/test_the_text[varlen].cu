@@ -39,7 +39,7 @@ constexpr u32 RING_EMPTY = 16416;
 extern "C" __device__ const char tsc_manifest[] =
     R"json({"manifest": 1, "tsc_version": "0.1.0", "kernel": "varlen", "arch": "sm_90a", "spec": )json"
     R"json("varlen.tsc.yaml", "spec_sha256": )json"
-    R"json("68cdef60362e71a0bfcc761551ab6d46d6442dbe9eac1ca561b19af4e67729ed", "constants": {"COLS": )json"
+    R"json("a956b8c08aebb1c2482a24bb2221eab17979ecb23c33ed99602975310c8aeb1e", "constants": {"COLS": )json"
     R"json(256, "ROWS": 8, "STAGES": 4, "STORES": 2}, "params": [{"name": "offsets", "kind": )json"
     R"json("tensor", "dtype": "i32", "shape": ["seqs + 1"], "order": [0], "access": "in", "align": )json"
     R"json(4, "stride_multiple": 1, "packed": false, "constant": false}, {"name": "x", "kind": )json"
@@ -86,6 +86,7 @@ DEVICE void load_task(const i32* offsets_data, const bf16* x_data, int seqs, int
     const Tile tile = tile_at(unit);
     const i64 length = i64(offsets(tile.seq_id + 1)) - offsets(tile.seq_id);
     const i64 chunks = cdiv(length, ROWS);
+    if (length == 0) continue;
     for (int loop = 0; loop < chunks; ++loop) {
       // 26: acquire: ring
       mbarrier_wait(ring_empty + 8 * ring_write.stage, ring_write.phase ^ 1);
@@ -119,6 +120,7 @@ DEVICE void store_task(const i32* offsets_data, bf16* y_data, int seqs, int tota
     const Tile tile = tile_at(unit);
     const i64 length = i64(offsets(tile.seq_id + 1)) - offsets(tile.seq_id);
     const i64 chunks = cdiv(length, ROWS);
+    if (length == 0) continue;
     for (int loop = 0; loop < chunks; ++loop) {
       // 36: wait: ring
       mbarrier_wait(ring_full + 8 * ring_read.stage, ring_read.phase);
