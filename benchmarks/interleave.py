@@ -1,7 +1,7 @@
 """Times contestants side by side on one GPU: random order, events, medians, buffers rotated over the L2.
 
-A fixed order biases by some percent (clocks and temperature follow whoever ran before), so every turn draws a new one,
-and the first launches of each block are not counted.
+A fixed order biases by some percent (clocks and temperature follow whoever ran before), so every turn draws a
+new one, and the first launches of each block are not counted.
 """
 
 from __future__ import annotations

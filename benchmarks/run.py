@@ -2,7 +2,8 @@
 
     python benchmarks/run.py --cubins build --suite copy --suite norm --out benchmarks/results
 
-`--cubins` is a folder of `tsc build` outputs named for their specs (`copy_bulk.cubin`). Needs PyTorch and cuda-python.
+`--cubins` is a folder of `tsc build` outputs named for their specs (`copy_bulk.cubin`).
+Needs PyTorch and cuda-python.
 """
 
 from __future__ import annotations
@@ -53,78 +54,75 @@ def void(_: Any) -> None:
 
 def copy_suite(cubins: Path, turns: int, sizes: tuple[int, ...] = (64, 512, 4096)) -> list[dict[str, Any]]:
     """Copies of n bytes against memcpy: the floor is n bytes read and n written."""
-    found: list[dict[str, Any]] = []
-    for mebibytes in sizes:
-        size = mebibytes * MIB
-        sets = buffer_sets(2 * size)
-        sources = [torch.randint(0, 256, (size,), dtype=torch.uint8, device="cuda") for _ in range(sets)]
-        targets = [torch.empty_like(source) for source in sources]
-        columns = 16384
-        shapes: dict[str, tuple[torch.dtype, tuple[int, ...]]] = {
-            "copy_bulk": (torch.uint8, (size,)),
-            "copy_grid_stride": (torch.float32, (size // 4,)),
-            "copy_tma": (torch.bfloat16, (size // 2 // columns, columns)),
-            "copy_cp_async": (torch.bfloat16, (size // 2 // columns, columns)),
-        }
-        memcpy = Contestant("memcpy", lambda i: void(targets[i].copy_(sources[i])))
-        contestants = [memcpy]
-        for path in sorted(cubins.glob("copy_*.cubin")):
-            spec = next((name for name in shapes if path.stem.startswith(name)), None)
-            if spec is None:
-                continue
-            dtype, shape = shapes[spec]
-            pairs = [
-                (s.view(dtype).view(shape), t.view(dtype).view(shape))
-                for s, t in zip(sources, targets, strict=True)
-            ]
-            contestants.append(Contestant(path.stem, _call(tsc.load(path), pairs)))
-        for contestant in contestants[1:]:
-            targets[0].fill_(0xA5)
-            contestant.launch(0)
-            if not torch.equal(targets[0], sources[0]):
-                raise SystemExit(f"{contestant.name} at {mebibytes} MiB does not copy")
-        race(contestants, sets, turns=turns, launches=10 if mebibytes < 4096 else 3)
-        rows = rows_of(contestants, 2 * size, memcpy)
-        found.append({"case": f"{mebibytes} MiB", "bytes": 2 * size, "sets": sets, "rows": rows})
-        del sources, targets, contestants
-        torch.cuda.empty_cache()
-    return found
+    return [copy_case(cubins, turns, mebibytes) for mebibytes in sizes]
 
 
-def _call(kernel: Callable[..., None], pairs: list[tuple[Any, ...]]) -> Callable[[int], None]:
-    return lambda i: kernel(*pairs[i])
+COLUMNS = 16384
+"""Columns of the two-dimensional copies."""
+
+
+def shape_of(spec: str, size: int) -> tuple[torch.dtype, tuple[int, ...]] | None:
+    """Return how a copy sees `size` bytes."""
+    if spec.startswith("copy_bulk"):
+        return torch.uint8, (size,)
+    if spec.startswith("copy_grid_stride"):
+        return torch.float32, (size // 4,)
+    if spec.startswith(("copy_tma", "copy_cp_async")):
+        return torch.bfloat16, (size // 2 // COLUMNS, COLUMNS)
+    return None
+
+
+def copy_case(cubins: Path, turns: int, mebibytes: int) -> dict[str, Any]:
+    """One size: every copy is compared with its source before it is timed."""
+    size = mebibytes * MIB
+    sets = buffer_sets(2 * size)
+    sources = [torch.randint(0, 256, (size,), dtype=torch.uint8, device="cuda") for _ in range(sets)]
+    targets = [torch.empty_like(source) for source in sources]
+    memcpy = Contestant("memcpy", lambda i: void(targets[i].copy_(sources[i])))
+    contestants = [memcpy]
+    for path in sorted(cubins.glob("copy_*.cubin")):
+        seen = shape_of(path.stem, size)
+        if seen is None:
+            continue
+        dtype, shape = seen
+        pairs = [
+            (source.view(dtype).view(shape), target.view(dtype).view(shape))
+            for source, target in zip(sources, targets, strict=True)
+        ]
+        contestant = Contestant(path.stem, caller(tsc.load(path), pairs))
+        targets[0].fill_(0xA5)
+        contestant.launch(0)
+        if not torch.equal(targets[0], sources[0]):
+            raise SystemExit(f"{contestant.name} at {mebibytes} MiB does not copy")
+        contestants.append(contestant)
+    race(contestants, sets, turns=turns, launches=10 if mebibytes < 4096 else 3)
+    rows = rows_of(contestants, 2 * size, memcpy)
+    torch.cuda.empty_cache()
+    return {"case": f"{mebibytes} MiB", "bytes": 2 * size, "sets": sets, "rows": rows}
+
+
+def caller(kernel: Callable[..., None], sets: list[tuple[Any, ...]]) -> Callable[[int], None]:
+    """Return a launch that takes its arguments from one of the sets."""
+    return lambda i: kernel(*sets[i])
 
 
 def norm_suite(cubins: Path, turns: int) -> list[dict[str, Any]]:
-    """RMSNorm of bf16 rows against memcpy of the same bytes and against PyTorch: each row read and written once."""
-    rows, columns = 16384, 8192
+    """RMSNorm of bf16 rows against memcpy of its bytes and against PyTorch; rows are read and written once."""
+    rows, columns, eps = 16384, 8192, 1e-6
     size = rows * columns * 2
     sets = buffer_sets(2 * size)
     xs = [torch.randn(rows, columns, device="cuda").bfloat16() for _ in range(sets)]
     ys = [torch.empty_like(x) for x in xs]
     w = torch.randn(columns, device="cuda").bfloat16()
+    norm = torch.nn.functional.rms_norm
     memcpy = Contestant("memcpy", lambda i: void(ys[i].copy_(xs[i])))
-    contestants = [
-        memcpy,
-        Contestant(
-            "torch.rms_norm", lambda i: void(torch.nn.functional.rms_norm(xs[i], (columns,), w, 1e-6))
-        ),
-    ]
+    contestants = [memcpy, Contestant("torch.rms_norm", lambda i: void(norm(xs[i], (columns,), w, eps)))]
+    arguments = [(x, w, y, eps) for x, y in zip(xs, ys, strict=True)]
     for path in sorted(cubins.glob("norm_rmsnorm*.cubin")):
-        contestants.append(
-            Contestant(
-                path.stem, _call(tsc.load(path), [(x, w, y, 1e-6) for x, y in zip(xs, ys, strict=True)])
-            )
-        )
+        contestants.append(Contestant(path.stem, caller(tsc.load(path), arguments)))
     race(contestants, sets, turns=turns)
-    return [
-        {
-            "case": f"{rows} x {columns} bf16",
-            "bytes": 2 * size,
-            "sets": sets,
-            "rows": rows_of(contestants, 2 * size, memcpy),
-        }
-    ]
+    case = f"{rows} x {columns} bf16"
+    return [{"case": case, "bytes": 2 * size, "sets": sets, "rows": rows_of(contestants, 2 * size, memcpy)}]
 
 
 SUITES: dict[str, Callable[..., list[dict[str, Any]]]] = {"copy": copy_suite, "norm": norm_suite}
@@ -150,7 +148,7 @@ def conditions(commit: str) -> dict[str, Any]:
         "state": state,
         "torch": torch.__version__,
         "tsc": tsc.__version__,
-        "method": "CUDA events, random order of contestants each turn, medians; buffers rotated over 512 MiB or more",
+        "method": "CUDA events, random order each turn, medians; buffers rotated over 512 MiB or more",
     }
 
 

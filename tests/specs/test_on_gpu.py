@@ -1,6 +1,6 @@
 """Every shipped kernel on a GPU, against a reference: sizes 0, 1, ragged and beyond 2^31 bytes.
 
-Cubins are built here where tsc's own dependencies are installed; TSC_CUBINS names a folder of ready ones otherwise.
+Cubins are built here where tsc's own dependencies are installed; elsewhere TSC_CUBINS names a folder of them.
 """
 
 from __future__ import annotations
