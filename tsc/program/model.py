@@ -125,12 +125,13 @@ class Memory:
     released_by: Literal["all", "one"]
     lanes: tuple[int, int]  # producer, consumer
     over: Reference | None
-    over_stage: int | None
+    over_stage: int | None  # all of it if absent
     stage_bytes: int
     copy_bytes: int
     align: int
     offset: int | None = None
     group: str | None = None  # the merge or fork it is a member of
+    over_copy: int = 0  # the copy of `over` on whose bytes copy 0 lies
 
     @property
     def ring(self) -> bool:

@@ -11,7 +11,7 @@ from tsc.ops.registry import BY_VERB
 from tsc.program.accesses import Meanings, touches
 from tsc.program.expand import operand_of
 from tsc.program.graph import dependency_graph
-from tsc.program.model import Dim, Group, Order, Program, Queue, Scalar, Task, Tensor, Work
+from tsc.program.model import Dim, Group, Memory, Order, Program, Queue, Scalar, Task, Tensor, Work
 from tsc.program.names import dims_of, let_stages, sites
 from tsc.program.rings import pipelines, ring_uses
 from tsc.program.storage import Uses, lay_out, memories, register_sets
@@ -67,7 +67,7 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
     dims = _dims(spec, values)
     queue = _queue(spec, values)
     ranges = _ranges(spec, values, dims, queue, cluster, warps)
-    complete = all(m.buffers or m.kind == "signal" for m in found.values())
+    complete = all(_sized(spec, memory) for memory in found.values())
     return Program(
         spec=spec,
         kernel=spec.kernel,
@@ -101,6 +101,14 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
         values=values,
         meanings=meanings,
     )
+
+
+def _sized(spec: Spec, memory: Memory) -> bool:
+    """Whether the size of a resource is known."""
+    model = spec.resources[memory.name]
+    buffers = getattr(model, "buffers", None)
+    wanted = 0 if memory.kind == "signal" else 1 if buffers is None else len(buffers)
+    return len(memory.buffers) == wanted and (memory.stages is None or memory.stages > 0)
 
 
 def _name_barriers(tasks: list[Task]) -> list[Task]:

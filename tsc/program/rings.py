@@ -186,13 +186,24 @@ def _transaction_bytes(
     """Sum the bytes that loads bring a stage; `None` where brackets differ or a run-time value counts."""
     total = 0
     for task in producers:
-        tally = _Tally(memory, copy, task, meanings, works)
-        tally.block(task.tree, ())
-        amounts = set(tally.amounts)
-        if tally.dynamic or len(amounts) > 1:
+        found = loads(memory, copy, task, meanings, works)
+        amounts = {amount for _, amount in found} if found is not None else set()
+        if found is None or len(amounts) > 1:
             return None
         total += amounts.pop() if amounts else 0
     return total
+
+
+def loads(
+    memory: Memory, copy: int, task: Task, meanings: Meanings, works: Mapping[str, Work]
+) -> list[tuple[Step, int]] | None:
+    """Return each `acquire` of a ring copy in a task with the bytes that TMA brings the stage.
+
+    `None` where a load stands in another block than its `acquire`, or moves a run-time number of rows.
+    """
+    tally = _Tally(memory, copy, task, meanings, works)
+    tally.block(task.tree, ())
+    return None if tally.dynamic else list(zip(tally.acquires, tally.amounts, strict=True))
 
 
 class _Tally:
@@ -202,6 +213,7 @@ class _Tally:
         self, memory: Memory, copy: int, task: Task, meanings: Meanings, works: Mapping[str, Work]
     ) -> None:
         self.memory, self.copy, self.task, self.meanings, self.works = memory, copy, task, meanings, works
+        self.acquires: list[Step] = []
         self.amounts: list[int] = []
         self.places: list[tuple[int, ...]] = []
         self.dynamic = False
@@ -221,6 +233,7 @@ class _Tally:
                 reference, self.task.name, self.task.replica, step.env, step.route
             )
             if reference.name == self.memory.name and operand is not None and operand.copy == self.copy:
+                self.acquires.append(step)
                 self.amounts.append(0)
                 self.places.append(place)
             return

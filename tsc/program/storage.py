@@ -187,6 +187,7 @@ def _memory(
         stage,
         stage * max(1, stages or 1),
         align,
+        over_copy=values.integer(over.index, (*route, "over")) or 0 if over is not None else 0,
     )
 
 
@@ -234,6 +235,7 @@ def lay_out(
     `groups` maps a merge or fork to its kind and members, which share the empty or the full barriers.
     """
     placed: dict[str, Memory] = {}
+    aligns = _alignments(found)
     offset = columns = 0
     for name, memory in found.items():
         if memory.kind == "signal" or memory.over is not None:
@@ -242,7 +244,7 @@ def lay_out(
             placed[name] = replace(memory, offset=columns)
             columns += memory.copy_bytes * memory.copies
         else:
-            offset = align_up(offset, memory.align)
+            offset = align_up(offset, aligns[name])
             placed[name] = replace(memory, offset=offset)
             offset += memory.copy_bytes * memory.copies
     for name in found:
@@ -282,6 +284,18 @@ def _shared_side(kind: str) -> str:
     return "empty" if kind == "merge" else "full"
 
 
+def _alignments(found: Mapping[str, Memory]) -> dict[str, int]:
+    """Align each resource also for what lies over it."""
+    aligns = {name: memory.align for name, memory in found.items()}
+    for name in found:
+        under, seen = name, set[str]()
+        while under not in seen and (over := found[under].over) is not None and over.name in found:
+            seen.add(under)
+            under = over.name
+            aligns[under] = max(aligns[under], found[name].align)
+    return aligns
+
+
 def _overlay(name: str, placed: Mapping[str, Memory], above: frozenset[str]) -> Memory:
     memory = placed[name]
     if memory.over is None or memory.offset is not None or name in above:
@@ -293,4 +307,5 @@ def _overlay(name: str, placed: Mapping[str, Memory], above: frozenset[str]) -> 
     if base.offset is None:
         return memory
     apart = base.copy_bytes if memory.per is not None and memory.per == base.per else memory.copy_bytes
-    return replace(memory, offset=base.offset + (memory.over_stage or 0) * base.stage_bytes, copy_bytes=apart)
+    begin = base.offset + memory.over_copy * base.copy_bytes + (memory.over_stage or 0) * base.stage_bytes
+    return replace(memory, offset=begin, copy_bytes=apart)

@@ -14,8 +14,7 @@ from tsc.program.model import Memory, Program, Task
 from tsc.program.paths import Walker
 from tsc.program.tree import Step
 from tsc.rules.memo import per_program
-from tsc.rules.names.copy_out_of_range import misnamed
-from tsc.rules.names.references import unresolved
+from tsc.rules.names.copy_out_of_range import lost
 
 RING_VERBS = frozenset(("acquire", "commit", "wait", "release", "try_acquire", "try_wait", "skip"))
 # Nobody keeps so many stages; a ring of which somebody does is left to the proof.
@@ -152,8 +151,7 @@ def holds(program: Program) -> tuple[Holds, ...]:
 
     Left out are tasks with a step whose operand is not there, and rings with too many paths.
     """
-    lost = {found.task for found in unresolved(program)} | {task for task, _ in misnamed(program)}
-    tasks = [task for task in program.tasks if task.name not in lost]
+    tasks = [task for task in program.tasks if task.name not in lost(program)]
     return tuple(entry for task in tasks for entry in _of_task(program, task) if entry.complete)
 
 

@@ -1,16 +1,22 @@
-"""Fills a ring by TMA with no byte.
+"""Hands over a stage of a TMA ring into which nothing was loaded.
 
 What it does
-    Looks for rings that TMA or bulk loads fill and whose transaction count comes out as 0 bytes.
+    Adds up what TMA and bulk copies bring between each `acquire` and its `commit`, and looks for a stage of
+    0 bytes among others that are filled.
 
 Why is this bad
-    The full barrier would not wait for any data.
+    The full barrier would not wait for any data, and the readers get what an earlier round left there.
 
 Example
-    ring: {kind: smem, stages: 4, dtype: e2m1, shape: [1]}     # half a byte
+    - acquire: ring
+    - acquire: ring
+    - {tma_load: x, to: ring}      # fills the second stage only
+    - commit: ring
 
 Use instead
-    ring: {kind: smem, stages: 4, dtype: e2m1, shape: [32]}
+    - acquire: ring
+    - {tma_load: x, to: ring}
+    - commit: ring
 """
 
 from __future__ import annotations
@@ -18,30 +24,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.ops.base import Engine
 from tsc.program.model import Program
+from tsc.program.rings import loads
+from tsc.rules.names.copy_out_of_range import lost
 
-RULE = Rule("TSC214", "empty-transaction", Severity.ERROR, "a ring filled by TMA counts no bytes")
+RULE = Rule(
+    "TSC214", "empty-transaction", Severity.ERROR, "a stage of a TMA ring is handed over without a load"
+)
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each TMA pipeline of 0 bytes, and for elements that fill no whole byte."""
-    for (name, copy), ring in program.pipelines.items():
-        if copy == 0 and ring.kind.startswith("Tma") and ring.tx_bytes == 0:
-            yield Finding(
-                RULE.name,
-                f"the stages of `{name}` are filled by TMA, and their barrier counts 0 bytes",
-                Place(("resources", name), "key"),
-                help="load into every stage between its `acquire` and its `commit`",
-            )
-    for memory in program.memories.values():
-        for buffer in memory.buffers:
-            elements = 1
-            for extent in buffer.shape:
-                elements *= extent
-            if elements * buffer.bits % 8:
+    """Yield a finding for each `acquire` of a stage that no load fills, where its task fills others."""
+    for use in program.uses:
+        if not use.acquires or Engine.TMA.value not in use.engine_writes:
+            continue
+        task, memory = program.task(use.task), program.memories[use.ring]
+        if task.name in lost(program):
+            continue
+        found = loads(memory, use.copy, task, program.meanings, program.works)
+        if found is None or not memory.stage_bytes:
+            continue
+        most = max(amount for _, amount in found)
+        for step, amount in found:
+            if amount == 0 and most:
                 yield Finding(
                     RULE.name,
-                    f"`{buffer.name}` has {elements:,} elements of {buffer.bits} bits, no whole bytes",
-                    Place(buffer.route, "key"),
-                    help="make the number of elements even",
+                    f"this stage of `{use.ring}` is handed over with 0 bytes, and others get {most:,} by TMA",
+                    Place(step.route, label="nothing is loaded into this one"),
+                    help=f"load into it before the next `acquire: {use.ring}`, or take the step away",
                 )

@@ -1,7 +1,8 @@
 """Lays a resource over one that is smaller, of another kind, or itself an overlay of it.
 
 What it does
-    Compares the bytes of a resource with those of what it lies `over`, and follows overlays to their end.
+    Compares the kind, the bytes and the alignment of a resource with those of what it lies `over`, and
+    follows overlays to their end.
 
 Why is this bad
     The rest would lie on bytes of something else.
@@ -20,50 +21,74 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.program.model import Program
+from tsc.program.model import Memory, Program
 from tsc.spec.resources import Over
 
 RULE = Rule("TSC213", "overlay-does-not-fit", Severity.ERROR, "a resource does not fit on what it lies over")
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each overlay that does not fit."""
+    """Yield a finding for each overlay that does not fit, and one for each circle of them."""
+    circled: set[str] = set()
     for name, memory in program.memories.items():
-        if memory.over is None:
-            continue
-        under = program.memories.get(memory.over.name)
-        nested = isinstance(getattr(program.spec.resources[name], "over", None), Over)
-        place = Place((*memory.route, "over", "of") if nested else (*memory.route, "over"))
-        if under is None:
+        if memory.over is None or memory.over.name not in program.spec.resources:
             continue  # an unknown name is another rule's
-        if under.kind != memory.kind or memory.offset is None:
-            why = f"is of kind `{under.kind}`" if under.kind != memory.kind else "lies over it in turn"
-            yield Finding(
-                RULE.name,
-                f"`{name}` cannot lie over `{under.name}`, which {why}",
-                place,
-                help="take `over` away",
+        circle = _circle(program, name)
+        if circle and circled.isdisjoint(circle):
+            way = " over ".join(f"`{link}`" for link in [*circle, circle[0]])
+            yield _finding(
+                program, memory, f"{way} is a circle, in which nothing has bytes", "take one `over` away"
             )
-            continue
-        if memory.over_stage is not None and not 0 <= memory.over_stage < (under.stages or 1):
-            yield Finding(
-                RULE.name,
-                f"`{under.name}` has stages 0 to {(under.stages or 1) - 1}, "
-                f"and `{name}` lies over stage {memory.over_stage}",
-                place,
-                help="name a stage that it has",
-            )
-            continue
-        room = (
-            under.stage_bytes
-            if memory.over_stage is not None
-            else under.stage_bytes * max(1, under.stages or 1)
+        circled |= set(circle)
+        under, kind = program.memories.get(memory.over.name), program.spec.resources[memory.over.name].kind
+        if under is None or under.kind != memory.kind:
+            message = f"`{name}`, of kind `{memory.kind}`, cannot lie over `{memory.over}`, of kind `{kind}`"
+            yield _finding(program, memory, message, "take `over` away")
+        elif memory.offset is not None and under.offset is not None:
+            for message, help in _misfits(memory, under):
+                yield _finding(program, memory, message, help)
+
+
+def _misfits(memory: Memory, under: Memory) -> Iterator[tuple[str, str]]:
+    stage, unit = memory.over_stage, "columns" if memory.kind == "tmem" else "bytes"
+    if stage is not None and not 0 <= stage < (under.stages or 0):
+        there = f"stages 0 to {under.stages - 1}" if under.stages else "no `stages`"
+        mend = "name a stage that it has" if under.stages else "take `stage` away"
+        yield (
+            f"`{under.name}` has {there}, and `{memory.name}` lies over stage {stage}",
+            mend,
         )
-        need = memory.stage_bytes * max(1, memory.stages or 1)
-        if need > room:
-            yield Finding(
-                RULE.name,
-                f"`{name}` needs {need:,} bytes, and what it lies over, `{under.name}`, has {room:,}",
-                place,
-                help=f"lay `{under.name}` over `{name}` instead, or make `{name}` smaller",
-            )
+        return
+    whole = under.stage_bytes * max(1, under.stages or 1)
+    room = under.stage_bytes if stage is not None else whole
+    alike = memory.per is not None and memory.per == under.per
+    need = memory.stage_bytes * max(1, memory.stages or 1) * (1 if alike else memory.copies)
+    if need > room:
+        yield (
+            f"`{memory.name}` needs {need:,} {unit}, and what it lies over, `{memory.over}`, has {room:,}",
+            f"leave `stage` out, or make `{memory.name}` smaller"
+            if stage is not None
+            else f"lay `{under.name}` over `{memory.name}` instead, or make `{memory.name}` smaller",
+        )
+    elif (memory.offset or 0) % memory.align or (memory.copies > 1 and memory.copy_bytes % memory.align):
+        yield (
+            f"`{memory.name}` is aligned to {memory.align:,} bytes, and the place in `{under.name}` is not",
+            f"write `align: {memory.align}` for `{under.name}`",
+        )
+
+
+def _circle(program: Program, begin: str) -> list[str]:
+    names = [begin]
+    while (memory := program.memories.get(names[-1])) is not None and memory.over is not None:
+        if memory.over.name == begin:
+            return names
+        if memory.over.name in names:
+            return []
+        names.append(memory.over.name)
+    return []
+
+
+def _finding(program: Program, memory: Memory, message: str, help: str) -> Finding:
+    nested = isinstance(getattr(program.spec.resources[memory.name], "over", None), Over)
+    place = Place((*memory.route, "over", "of") if nested else (*memory.route, "over"))
+    return Finding(RULE.name, message, place, help=help)

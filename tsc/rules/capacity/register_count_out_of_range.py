@@ -24,16 +24,24 @@ RULE = Rule(
     "TSC205", "register-count-out-of-range", Severity.ERROR, "`registers` is no count that setmaxnreg can set"
 )
 
+LEAST, MOST = 24, 256  # PTX ISA, setmaxnreg
+
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each count that is not 24 to 256 in steps of 8."""
     for task in program.tasks:
         count = task.registers
-        if count is not None and (count % 8 or not 24 <= count <= 256):
-            nearest = min(max(24, round(count / 8) * 8), 256)
+        if count is not None and not settable(count):
+            nearest = min(max(LEAST, round(count / 8) * 8), MOST)
+            able = f"setmaxnreg sets {LEAST} to {MOST} in steps of 8"
             yield Finding(
                 RULE.name,
-                f"`{task.label}` asks for {count} registers, and setmaxnreg sets 24 to 256 in steps of 8",
+                f"`{task.name}` asks for {count:,} registers, and {able}",
                 Place((*task.route, "registers")),
                 help=f"write `registers: {nearest}`",
             )
+
+
+def settable(count: int) -> bool:
+    """Whether setmaxnreg can set a count."""
+    return count % 8 == 0 and LEAST <= count <= MOST

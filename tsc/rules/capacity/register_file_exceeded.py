@@ -20,46 +20,43 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
+from tsc.rules.capacity.register_count_out_of_range import LEAST, settable
+from tsc.rules.capacity.registers_differ_in_warpgroup import warpgroups
 
 RULE = Rule(
     "TSC207", "register-file-exceeded", Severity.ERROR, "a CTA asks for more registers than there are"
 )
 
-LEAST = 24  # PTX ISA, setmaxnreg
-
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield one finding, at the task that asks for most."""
-    asking = [task for task in program.tasks if task.registers is not None and task.warps]
-    if not asking or program.target is None or program.threads is None:
+    target, asking = program.target, [task for task in program.tasks if task.registers is not None]
+    if not asking or target is None or program.threads is None or program.threads > 32 * target.warps:
         return
-    ctas = program.spec.launch.ctas_per_sm
-    limit = program.target.registers // ctas
+    if any(task.registers is None or not settable(task.registers) for task in asking):
+        return
+    limit = target.registers // program.spec.launch.ctas_per_sm
     # A warpgroup has one count, so the warps that say nothing beside one that does have its count too.
-    counted = {
-        g: t.registers or 0
-        for t in asking
-        for g in range((t.first_warp or 0) // 4, _end(t.first_warp, t.warps))
-    }
-    groups = -(-program.threads // 128)
-    total = 128 * (sum(counted.values()) + LEAST * max(0, groups - len(counted)))
+    groups = warpgroups(program)
+    owners = {g: task for g, tasks in groups.items() for task in tasks if task.registers is not None}
+    free = -(-program.threads // 128) - len(owners)
+    total = 128 * (sum(task.registers or 0 for task in owners.values()) + LEAST * free)
     if total <= limit:
         return
     most = max(asking, key=lambda task: (task.registers or 0) * task.threads)
-    parts = ", ".join(f"{task.label} {task.warps} warps x {task.registers}" for task in asking)
-    spare = limit - (
-        total - 128 * sum(1 for g in counted if counted[g] == most.registers) * (most.registers or 0)
-    )
-    fits = spare // (128 * max(1, sum(1 for g in counted if counted[g] == most.registers))) // 8 * 8
+    mine = sum(task.name == most.name for task in owners.values())
+    fits = (limit - total + 128 * mine * (most.registers or 0)) // (128 * max(1, mine)) // 8 * 8
+    counts = {(task.name, task.registers): 0 for task in asking}
+    for task in asking:
+        counts[task.name, task.registers] += task.warps or 0
+    parts = ", ".join(f"{name} {warps} warps x 32 x {count}" for (name, count), warps in counts.items())
+    each = f" for each of {program.spec.launch.ctas_per_sm} CTAs" if limit < target.registers else ""
     yield Finding(
         RULE.name,
-        f"needs {total:,} of {limit:,} registers: {parts}, at least {LEAST} a thread elsewhere",
+        f"needs {total:,} of {limit:,} registers{each}: {parts}"
+        + (f", {LEAST} a thread in {32 * 4 * free} more threads" if free else ""),
         Place((*most.route, "registers")),
         help=f"write `registers: {fits}` here"
         if fits >= LEAST
         else "give the tasks fewer registers or fewer warps",
     )
-
-
-def _end(first: int | None, warps: int | None) -> int:
-    return ((first or 0) + (warps or 0) + 3) // 4

@@ -22,19 +22,22 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program, Task
+from tsc.rules.capacity.register_count_out_of_range import settable
 
 RULE = Rule(
     "TSC206", "registers-differ-in-warpgroup", Severity.ERROR, "one warpgroup has two register counts"
 )
+
+MOST = 1024  # more warps than any CTA has
 
 
 def warpgroups(program: Program) -> dict[int, list[Task]]:
     """Return the tasks that stand on each warpgroup."""
     groups: dict[int, list[Task]] = {}
     for task in program.tasks:
-        if task.first_warp is not None and task.warps:
-            last = min(task.first_warp + task.warps, 1024)
-            for group in range(task.first_warp // 4, (last + 3) // 4):
+        if task.first_warp is not None and (task.warps or 0) > 0:
+            last = min(task.first_warp + (task.warps or 0), MOST)
+            for group in range(max(0, task.first_warp) // 4, (last + 3) // 4):
                 groups.setdefault(group, []).append(task)
     return groups
 
@@ -45,7 +48,10 @@ def check(program: Program) -> Iterator[Finding]:
     for group, tasks in warpgroups(program).items():
         for task in tasks[1:]:
             first = tasks[0]
-            if task.registers == first.registers or task.derived or (first.name, task.name) in reported:
+            counts = [it.registers for it in (first, task) if it.registers is not None]
+            if task.registers == first.registers or task.derived or not all(map(settable, counts)):
+                continue
+            if (first.name, task.name) in reported:
                 continue
             reported.add((first.name, task.name))
             yield Finding(

@@ -33,7 +33,7 @@ def check(program: Program) -> Iterator[Finding]:
                 fits = derived_swizzle(row)
                 yield Finding(
                     RULE.name,
-                    f"`{buffer.name}` has rows of {row:,} bytes, and its swizzle spans {buffer.swizzle}",
+                    f"`{buffer.name}` has rows of {row:,} bytes, and its swizzle spans {buffer.swizzle} bytes",
                     Place((*buffer.route, "swizzle")),
                     help=f"write `swizzle: {fits or 'none'}`, or make the rows fill {buffer.swizzle} bytes",
                 )

@@ -32,12 +32,15 @@ def check(program: Program) -> Iterator[Finding]:
     barriers = [order for order in program.orders.values() if order.barrier_id is not None]
     if len(tasks) + len(barriers) <= LIMIT:
         return
+    if program.target is not None and (program.threads or 0) > 32 * program.target.warps:
+        return  # the warps are too many already
     over = [task.route for task in tasks if (task.barrier_id or 0) > LIMIT]
     over += [order.route for order in barriers if (order.barrier_id or 0) > LIMIT]
+    parts = [f"{len(tasks)} for tasks of several warps"] if tasks else []
+    parts += [f"{len(barriers)} of kind `barrier`"] if barriers else []
     yield Finding(
         RULE.name,
-        f"needs {len(tasks) + len(barriers)} of {LIMIT} named barriers: "
-        f"{len(tasks)} for tasks of several warps, {len(barriers)} of kind `barrier`",
+        f"needs {len(tasks) + len(barriers)} of {LIMIT} named barriers: {', '.join(parts)}",
         Place(over[0], "key"),
         help="use a `signal` instead of a `barrier`, or tasks of one warp",
     )

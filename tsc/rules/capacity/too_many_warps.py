@@ -26,15 +26,29 @@ RULE = Rule("TSC202", "too-many-warps", Severity.ERROR, "a CTA has more warps th
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield one finding, at the task that passes the limit."""
-    if program.threads is None or program.target is None or program.threads // 32 <= program.target.warps:
+    """Yield one finding, at the task that passes the limit; warps behind a gap are another rule's."""
+    if program.target is None or any(task.warps is None for task in program.tasks):
         return
-    limit = program.target.warps
-    over = next((t for t in program.tasks if (t.first_warp or 0) + (t.warps or 0) > limit), program.tasks[-1])
-    parts = ", ".join(f"{task.label} {task.warps}" for task in program.tasks)
-    yield Finding(
-        RULE.name,
-        f"needs {program.threads // 32} of {limit} warps a CTA: {parts}",
-        Place((*over.route, "warps")),
-        help="give the tasks fewer warps, or fewer replicas",
-    )
+    limit, total = program.target.warps, 0
+    over, parts = None, []
+    for name in dict.fromkeys(task.name for task in program.tasks):
+        instances = [task for task in program.tasks if task.name == name]
+        count, each = replicas(program, name), instances[0].warps or 0
+        # Replicas beyond those that a CTA could hold are not made one by one.
+        total += sum(max(0, task.warps or 0) for task in instances) + (count - len(instances)) * max(0, each)
+        over = over or (instances[0] if total > limit else None)
+        parts.append(f"{name} {count:,} x {each:,}" if count > 1 else f"{name} {each:,}")
+    if over is not None:
+        yield Finding(
+            RULE.name,
+            f"needs {total:,} of {limit} warps a CTA: {', '.join(parts)}",
+            Place(over.route, "key") if over.derived else Place((*over.route, "warps")),
+            help="give the tasks fewer warps, or fewer replicas",
+        )
+
+
+def replicas(program: Program, name: str) -> int:
+    """Return how many replicas a task asks for, at least 1."""
+    task = program.spec.tasks.get(name)
+    asked = program.values.integer(task.replicas, ("tasks", name, "replicas")) if task is not None else None
+    return max(1, asked or 1)

@@ -20,6 +20,8 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Memory, Program
+from tsc.program.storage import BARRIER_BYTES
+from tsc.spec.wording import series
 
 RULE = Rule(
     "TSC201", "too-much-shared-memory", Severity.ERROR, "a CTA needs more shared memory than there is"
@@ -38,14 +40,16 @@ def check(program: Program) -> Iterator[Finding]:
     placed = [m for m in program.memories.values() if m.kind == "smem" and m.over is None]
     if program.smem_bytes <= limit or not placed:
         return
-    parts = ", ".join(f"{m.name} {_times(m)}" for m in placed)
+    parts = [f"{m.name} {_times(m)}" for m in placed]
+    rest = program.smem_bytes - sum(m.copy_bytes * m.copies for m in placed)
+    parts += [f"barriers and padding {rest:,}"] if rest else []
     largest = max(placed, key=lambda m: m.copy_bytes * m.copies)
     each = f" for each of {ctas} CTAs" if ctas > 1 else ""
     yield Finding(
         RULE.name,
-        f"needs {program.smem_bytes:,} of {limit:,} bytes of shared memory{each}: {parts}",
+        f"needs {program.smem_bytes:,} of {limit:,} bytes of shared memory{each}: {', '.join(parts)}",
         Place(largest.route, "key"),
-        help=_mend(program, placed, limit),
+        help=_mend(program, placed, program.smem_bytes, limit),
     )
 
 
@@ -54,15 +58,25 @@ def _times(memory: Memory) -> str:
     return f"{count} x {memory.stage_bytes:,}" if count > 1 else f"{memory.stage_bytes:,}"
 
 
-def _mend(program: Program, placed: list[Memory], limit: int) -> str:
-    deepest = max((m.stages or 1 for m in placed), default=1)
-    rings = [m for m in placed if m.stages == deepest and deepest > 1]
-    saved = sum(m.stage_bytes * m.copies for m in rings)
-    if not rings or program.smem_bytes is None or not saved:
+def _mend(program: Program, placed: list[Memory], total: int, limit: int) -> str:
+    """Say which rings of one depth could be shorter: those that lose the fewest stages."""
+    ways: list[tuple[int, int, list[Memory]]] = []
+    for depth in {m.stages or 1 for m in placed}:
+        rings = [m for m in placed if m.stages == depth]
+        saved = sum(m.stage_bytes * m.copies for m in rings) + _barriers(program, {m.name for m in rings})
+        fewer = -(-(total - limit) // saved) if saved else depth
+        if fewer < depth:
+            ways.append((fewer, -saved, rings))
+    if not ways:
         return "make the buffers smaller"
-    fewer = -(-(program.smem_bytes - limit) // saved)
-    if fewer >= deepest:
-        return "make the buffers smaller"
-    names = " and ".join(m.name for m in rings)
-    stages = "one stage" if fewer == 1 else f"{fewer} stages"
-    return f"{stages} less of {names} gives {program.smem_bytes - fewer * saved:,}"
+    fewer, saved, rings = min(ways, key=lambda way: way[:2])
+    stages = "one stage" if fewer == 1 else f"{fewer:,} stages"
+    return f"{stages} less of {series(m.name for m in rings)} gives {total + fewer * saved:,}"
+
+
+def _barriers(program: Program, rings: set[str]) -> int:
+    """Return the bytes of barriers that go with one stage of these rings; those of a group are shared."""
+    pipelines = [p for p in program.pipelines.values() if p.ring in rings]
+    return BARRIER_BYTES * len(
+        {offset for p in pipelines for offset in (p.full_offset, p.empty_offset)} - {None}
+    )

@@ -24,23 +24,26 @@ from tsc.program.model import Program
 
 RULE = Rule("TSC204", "warp-gap", Severity.ERROR, "warps between two tasks belong to nobody")
 
+MOST = 1024  # more warps than any CTA has
+
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield one finding for each task that stands behind a gap; padding after the last task is no gap."""
+    if any(task.warps is None for task in program.tasks):
+        return
     covered: set[int] = set()
     for task in program.tasks:
         if task.first_warp is not None and task.warps:
-            covered |= set(range(task.first_warp, min(task.first_warp + task.warps, 1024)))
-    if any(task.warps is None for task in program.tasks):
-        return
+            covered |= set(range(max(0, task.first_warp), min(task.first_warp + task.warps, MOST)))
     for task in program.tasks:
         written = program.spec.tasks[task.name].first_warp if task.name in program.spec.tasks else None
         before = (task.first_warp or 0) - 1
         if written is not None and before >= 0 and before not in covered:
             free = next(warp for warp in range(before + 1) if warp not in covered)
+            gap = f"warp {free} has" if free == before else f"warps {free} to {before:,} have"
             yield Finding(
                 RULE.name,
-                f"`{task.label}` begins at warp {task.first_warp}, and warps {free} to {before} have no task",
+                f"`{task.label}` begins at warp {task.first_warp:,}, and {gap} no task",
                 Place((*task.route, "first_warp")),
                 help=f"write `first_warp: {free}`, or leave it out",
             )

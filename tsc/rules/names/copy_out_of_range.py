@@ -25,6 +25,7 @@ from tsc.model import Reference
 from tsc.program.expand import operand_of
 from tsc.program.model import Program, Task
 from tsc.rules.memo import per_program
+from tsc.rules.names.references import unresolved
 from tsc.source.route import Route
 
 RULE = Rule("TSC113", "copy-out-of-range", Severity.ERROR, "a reference names a copy that does not exist")
@@ -53,6 +54,14 @@ def misnamed(program: Program) -> tuple[tuple[str, Finding], ...]:
                 if judged is not None:
                     found.append((task.name, judged))
     return tuple(found)
+
+
+@per_program
+def lost(program: Program) -> frozenset[str]:
+    """Return the tasks with an operand that is not there, which no other rule should judge."""
+    return frozenset(found.task or "" for found in unresolved(program)) | {
+        task for task, _ in misnamed(program)
+    }
 
 
 def _judge(

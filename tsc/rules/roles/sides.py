@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tsc.program.model import Program, RingUse
-from tsc.rules.names.copy_out_of_range import misnamed
-from tsc.rules.names.references import unresolved
+from tsc.rules.names.copy_out_of_range import lost
 
 
 def one_sided(
@@ -16,7 +15,7 @@ def one_sided(
 
     Store rings have one side. Nothing is yielded where an operand is not there: it may be the other side.
     """
-    if unresolved(program) or misnamed(program):
+    if lost(program):
         return
     found: dict[str, dict[int, list[RingUse]]] = {}
     for (name, copy), ring in program.pipelines.items():
