@@ -26,8 +26,8 @@ from tsc.diagnostics.model import Finding, Rule, Severity
 from tsc.program.model import Program
 from tsc.program.paths import Walker
 from tsc.program.tree import Step
-from tsc.rules.names.references import unresolved
 from tsc.rules.routing.registers import Accesses, accesses
+from tsc.rules.structure.judged import judged
 
 RULE = Rule(
     "TSC157", "register-read-before-write", Severity.ERROR, "registers are read before they are written"
@@ -36,9 +36,8 @@ RULE = Rule(
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each read of registers that some path to it has not written."""
-    lost = {found.task for found in unresolved(program)}
-    for task in program.tasks:
-        for entry in accesses(program, task) if task.name not in lost else ():
+    for task in judged(program):
+        for entry in accesses(program, task):
             if not entry.certain():
                 yield from _walk(program, entry)
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Rule, Severity
 from tsc.program.model import Program
 from tsc.rules.routing.assembly import instructions
-from tsc.rules.routing.snippet import Piece, place_of, snippets
+from tsc.rules.routing.snippet import Piece, declared, place_of, snippets
 from tsc.rules.routing.snippet_scopes import returns
 
 RULE = Rule("TSC159", "snippet-breaks-rules", Severity.ERROR, "a snippet does what only a schedule may do")
@@ -68,15 +68,20 @@ def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each thing in a snippet that breaks its rules."""
     for work in program.works.values():
         found = snippets(program)[work.name]
-        for piece, why, hint in [*_named(found), *_returns(found), *instructions(work.text or "", found)]:
+        for piece, why, hint in [
+            *_named(program, found),
+            *_returns(found),
+            *instructions(work.text or "", found),
+        ]:
             place, where = place_of(program, work, piece.start, piece.end)
             yield Finding(RULE.name, f"`{piece.text}` in `{work.name}` {why}{where}", place, help=hint)
 
 
-def _named(found: list[Piece]) -> Iterator[tuple[Piece, str, str]]:
+def _named(program: Program, found: list[Piece]) -> Iterator[tuple[Piece, str, str]]:
+    known = declared(found) | program.constants.keys() | program.lets.keys() | program.dims.keys()
     for i, piece in enumerate(found):
         member = i > 0 and found[i - 1].text in (".", "->")
-        for pattern, why, hint in _REFUSED if piece.word and not member else ():
+        for pattern, why, hint in _REFUSED if piece.word and not member and piece.text not in known else ():
             if pattern.match(piece.text):
                 yield piece, why, hint
 

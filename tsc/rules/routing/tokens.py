@@ -9,8 +9,8 @@ from tsc.program.model import Program, Task
 from tsc.program.paths import Walker
 from tsc.program.tree import Step
 from tsc.rules.memo import per_program
-from tsc.rules.names.references import unresolved
 from tsc.rules.routing.mentions import Mention, with_looks
+from tsc.rules.structure.judged import judged
 from tsc.source.route import Route
 from tsc.spec.schedule import Do
 
@@ -35,9 +35,8 @@ class Use:
 
 @per_program
 def uses(program: Program) -> tuple[Use, ...]:
-    """Return every use of a token in every task whose references all name something."""
-    lost = {found.task for found in unresolved(program)}
-    return tuple(use for task in program.tasks if task.name not in lost for use in _uses(program, task))
+    """Return every use of a token in every task that can be judged."""
+    return tuple(use for task in judged(program) for use in _uses(program, task))
 
 
 def made_at(task: Task) -> dict[str, Route]:

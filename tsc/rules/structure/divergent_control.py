@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.program.model import Program, Task
+from tsc.program.model import Program
 from tsc.program.tree import Node, Step, walk
 from tsc.rules.memo import per_program
 from tsc.rules.structure.expressions import expressions_of
@@ -43,7 +43,7 @@ def check(program: Program) -> Iterator[Finding]:
                 continue
             why = next((hit for outer in above for hit in _divergent(program, outer)), None)
             bare = isinstance(node.model, str)
-            if why is not None and not _own(program, task, node):
+            if why is not None and not _own(program, node):
                 yield Finding(
                     RULE.name,
                     f"all threads of `{task.name}` do `{_shown(node)}`, and `{why[1]}` keeps some away",
@@ -65,13 +65,12 @@ def _shown(step: Step) -> str:
     return f"do: {getattr(step.model, 'do', '')}" if step.verb == "do" else step.verb
 
 
-def _own(program: Program, task: Task, step: Step) -> bool:
+def _own(program: Program, step: Step) -> bool:
     """Whether each thread does the step for itself."""
     work = program.works.get(getattr(step.model, "do", ""))
     if step.verb == "do":
         return work is None or _SYNC.search(work.text or "") is None
-    registers = {touch.reference.name for touch in program.touches(step, task)} & program.registers.keys()
-    return step.verb in ("load", "store") and all(program.registers[n].shape is None for n in registers)
+    return step.verb in ("load", "store")
 
 
 @per_program

@@ -27,17 +27,16 @@ from tsc.program.expand import operand_of
 from tsc.program.model import Program, Task
 from tsc.program.paths import Walker
 from tsc.program.tree import Step
-from tsc.rules.names.references import unresolved
+from tsc.rules.structure.judged import judged
 
 RULE = Rule("TSC149", "unpaired-turn", Severity.ERROR, "a turn is taken and kept, or passed and not taken")
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each step, and each end of a task, that some path reaches on the wrong side."""
-    lost = {found.task for found in unresolved(program)}
-    for task in program.tasks:
+    for task in judged(program):
         for (name, copy), order in program.orders.items():
-            if order.kind == "turn" and task.label in order.participants and task.name not in lost:
+            if order.kind == "turn" and task.label in order.participants:
                 yield from _walk(program, task, name, copy)
 
 
