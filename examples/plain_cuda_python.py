@@ -17,7 +17,7 @@ from typing import Any
 
 from cuda.bindings import driver
 
-# Ragged sizes, as large as a row of 16-byte units allows where the copy goes by TMA.
+# Ragged sizes; for TMA a row is a multiple of 16 bytes.
 SIZES = {"bulk_copy": {"n": 1_000_003}, "tma_copy": {"m": 1_000, "n": 1_016}}
 BYTES = {"u8": 1, "bf16": 2}
 MAP_TYPES = {
