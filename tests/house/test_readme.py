@@ -57,17 +57,20 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("command", "shown"), sessions(), ids=[command for command, _ in sessions()])
-def test_a_command_prints_what_is_shown(command: str, shown: str, place: Path) -> None:
+def test_a_command_prints_what_is_shown(
+    command: str, shown: str, place: Path, request: pytest.FixtureRequest
+) -> None:
     path = f"{place / 'bin'}:{os.environ['PATH']}"
     env = os.environ | {"PATH": path, "TSC_CACHE_DIR": str(place / "cache"), "NO_COLOR": "1"}
+    bash = ["bash", "-c", command]
     done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=place,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
+        bash, cwd=place, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
+    if request.config.getoption("--update-golden") and not matches(shown, done.stdout):
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        text = text.replace(f"$ {command}\n{shown}", f"$ {command}\n{done.stdout}")
+        (ROOT / "README.md").write_text(text, encoding="utf-8")
+        return
     assert matches(shown, done.stdout), done.stdout
 
 
