@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tsc.diagnostics import ignores
-from tsc.diagnostics.model import Diagnostic, Finding, Label, Place, Severity
+from tsc.diagnostics.model import Diagnostic, Finding, Label, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.program.resolve import resolve
-from tsc.rules.registry import RULES, by_name, checks
+from tsc.rules.registry import RULES, Check, by_name, checks
 from tsc.source import Document, Reading, read
 from tsc.source.route import Route
 from tsc.source.span import Position, Span
@@ -76,7 +76,9 @@ def check_reading(reading: Reading, overrides: Overrides) -> Report:
         findings = [*_unless_cut(findings, mistakes), *mistakes]
     if spec is not None:
         program = resolve(spec, reading.name, Path(reading.name).parent)
-        findings += _apply_rules(program)
+        findings += _apply_rules(program, checks())
+        if not any(rule is not None and rule.severity is Severity.ERROR for rule in _rules_of(findings)):
+            findings += _apply_rules(program, checks(sound=True))
     changed = overrides.places()
     found = [_diagnose(finding, reading, changed) for finding in findings]
     if document is not None:
@@ -115,8 +117,12 @@ def _matches(code: str, name: str, word: str) -> bool:
     return name == word or (word.upper().startswith("TSC") and code.startswith(word.upper()))
 
 
-def _apply_rules(program: Program) -> Iterator[Finding]:
-    for rule, check in checks():
+def _rules_of(findings: Iterable[Finding]) -> Iterator[Rule | None]:
+    return (by_name(finding.rule) for finding in findings)
+
+
+def _apply_rules(program: Program, rules: Iterable[tuple[Rule, Check]]) -> Iterator[Finding]:
+    for rule, check in rules:
         try:
             yield from check(program)
         except Exception as error:

@@ -41,9 +41,17 @@ def by_name(name: str) -> Rule | None:
     return _BY_NAME.get(name)
 
 
-def checks() -> tuple[tuple[Rule, Check], ...]:
-    """Return the rules that look at a program, by code, each with its check."""
-    return tuple((rule, _MODULES[rule.name].check) for rule in RULES if hasattr(_MODULES[rule.name], "check"))
+def checks(*, sound: bool = False) -> tuple[tuple[Rule, Check], ...]:
+    """Return the rules that look at a program, by code, each with its check.
+
+    With `sound` those that look only at a program without errors (their module says `SOUND = True`).
+    """
+    found = ((rule, _MODULES[rule.name]) for rule in RULES)
+    return tuple(
+        (rule, module.check)
+        for rule, module in found
+        if hasattr(module, "check") and getattr(module, "SOUND", False) is sound
+    )
 
 
 def documentation(rule: Rule) -> str:

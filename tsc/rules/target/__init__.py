@@ -7,10 +7,12 @@ from types import ModuleType
 from tsc.rules.target import (
     assertion_fails,
     bulk_copy_does_not_fit,
+    bulk_copy_outside,
     cluster_too_large,
     coordinates_miscounted,
     missing_target_suffix,
     multicast_of_different_boxes,
+    not_generated,
     not_on_this_target,
     reduction_of_wrong_dtype,
     store_before_the_tensor,
@@ -30,6 +32,8 @@ RULES: tuple[ModuleType, ...] = (
     multicast_of_different_boxes,
     store_before_the_tensor,
     reduction_of_wrong_dtype,
+    bulk_copy_outside,
     assertion_fails,
     unsolvable_shape,
+    not_generated,
 )
