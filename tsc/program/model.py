@@ -311,6 +311,7 @@ class Program:
     groups: Mapping[str, Group]
     orders: Mapping[tuple[str, int], Order]
     works: Mapping[str, Work]
+    includes: Mapping[str, str | None]  # headers of snippets by their paths; None where one cannot be read
     tasks: tuple[Task, ...]
     uses: tuple[RingUse, ...]
     pipelines: Mapping[tuple[str, int], Pipeline]

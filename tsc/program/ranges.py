@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tsc.expr import Interval, interval
+from tsc.expr import Expr, Interval, interval
+from tsc.program.conditions import parsed
 from tsc.program.model import Program, Task
-from tsc.program.tree import Loop, Node
+from tsc.program.tree import Guard, Loop, Node, Step
 
 
 def ranges_at(program: Program, task: Task, above: tuple[Node, ...]) -> dict[str, Interval]:
@@ -28,3 +29,14 @@ def ranges_at(program: Program, task: Task, above: tuple[Node, ...]) -> dict[str
         elif step.hi < 0:
             ranges[node.variable] = Interval(min(end.lo + 1, start.hi), start.hi)
     return ranges
+
+
+def facts_at(program: Program, step: Step, above: tuple[Node, ...]) -> list[Expr]:
+    """Return what holds where a step stands: what the spec asserts, and the conditions around the step."""
+    facts = [program.flat(expr) for expr in program.spec.assert_]
+    for node in above:
+        if isinstance(node, Guard) and node.condition is not None:
+            flat, side = program.flat(node.condition, node.env), step.route[len(node.route)]
+            holds = side == "then" or node.verb == "when_true"
+            facts += [flat] if holds else parsed(f"not ({flat.text})")
+    return facts

@@ -18,7 +18,7 @@ from tsc.program.storage import Uses, lay_out, memories, register_sets
 from tsc.program.target import find_target
 from tsc.program.tasks import instances, place_warps, replica_counts
 from tsc.program.values import Values
-from tsc.program.works import works_of
+from tsc.program.works import includes_of, works_of
 from tsc.spec import resources as kinds
 from tsc.spec.document import Spec
 
@@ -86,6 +86,7 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
         groups=groups,
         orders=layout.orders,
         works=works,
+        includes=includes_of(spec, base),
         tasks=tuple(tasks),
         uses=tuple(usage.use for usage in usages),
         pipelines=layout.pipelines,

@@ -36,6 +36,11 @@ def works_of(spec: Spec, base: Path | None, name: str) -> dict[str, Work]:
     return found
 
 
+def includes_of(spec: Spec, base: Path | None) -> dict[str, str | None]:
+    """Read the headers that snippets include, by their paths as written; one that cannot be read has no text."""
+    return {path: _read(base, path) for path in spec.include}
+
+
 def _read(base: Path | None, file: str) -> str | None:
     if base is None:
         return None

@@ -209,7 +209,7 @@ class Cuda:
     def stream_device(self, stream: int) -> int | None:
         """The GPU of a stream, None if the driver is too old to tell, or under a capture.
 
-        Asking about a stream that is being captured fails and invalidates the capture (measured on driver 580).
+        Asking about a stream under capture fails and invalidates the capture (seen with driver 580).
         """
         if self.is_capturing(stream):
             return None

@@ -31,6 +31,14 @@ RULE = Rule("TSC116", "work-without-text", Severity.ERROR, "a work has no snippe
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each work without exactly one readable text."""
+    for i, path in enumerate(program.spec.include):
+        if program.includes[path] is None:
+            yield Finding(
+                RULE.name,
+                f"the header `{path}` cannot be read next to the spec",
+                Place(("include", i)),
+                help="name a UTF-8 text file, relative to the spec",
+            )
     for name, model in program.spec.work.items():
         route = ("work", name)
         if model.cuda is None and model.file is None:

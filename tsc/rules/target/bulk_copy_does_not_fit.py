@@ -3,7 +3,7 @@
 What it does
     Checks that the buffer of a `bulk_load` or `bulk_store` is a multiple of 16 bytes, of the tensor's
     dtype, and that its rows follow each other in the tensor without gaps: one row, or whole rows of a
-    tensor that is `packed` or whose rows have a constant length.
+    tensor that is `packed`.
 
 Why is this bad
     A bulk copy moves one contiguous piece in units of 16 bytes.
@@ -63,16 +63,26 @@ def _judge(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
 
 
 def _gaps(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
-    """Rows follow each other if every extent inside the outermost one above 1 is the tensor's own."""
+    """Rows follow each other if the tensor is packed and every extent inside the outermost one is its own."""
     outer = next((i for i, extent in enumerate(buffer.shape) if extent > 1), len(buffer.shape) - 1)
     own = tensor.shape[tensor.rank - len(buffer.shape) :]
+    place, related = Place(step.route), (Place(buffer.route, "key", label="the piece"),)
     for i in range(outer + 1, len(buffer.shape)):
         if not equal(own[i], parse(buffer.shape[i])):
+            there = f"{own[i].text} in `{tensor.name}`"
             yield Finding(
                 RULE.name,
-                f"rows have {buffer.shape[i]} elements in `{buffer.name}`, {own[i].text} in `{tensor.name}`",
-                Place(step.route),
-                (Place(buffer.route, "key", label="the piece"),),
+                f"rows have {buffer.shape[i]:,} elements in `{buffer.name}`, {there}",
+                place,
+                related,
                 help="copy row by row, use TMA, or fix the extent of the tensor",
             )
             return
+    if outer + 1 < len(buffer.shape) and not tensor.packed:
+        yield Finding(
+            RULE.name,
+            f"several rows of `{tensor.name}` are one piece only without gaps between them",
+            place,
+            (Place(tensor.route, "key", label="may have gaps"), *related),
+            help=f"promise `packed: true` of `{tensor.name}`, copy row by row, or use TMA",
+        )

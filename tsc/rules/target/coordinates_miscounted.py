@@ -30,8 +30,8 @@ def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each `at` of the wrong length."""
     for task in program.tasks:
         for step in task.steps():
-            at = getattr(step.model, "at", None)
-            if at is None:
+            at, box = getattr(step.model, "at", None), getattr(step.model, "box", ())
+            if at is None and not box:
                 continue
             ranks = {}
             for touch in program.touches(step, task):
@@ -40,8 +40,12 @@ def check(program: Program) -> Iterator[Finding]:
                     ranks[touch.reference.name] = rank
             tensor = next((name for name in ranks if name in program.tensors), None)
             name = tensor if tensor is not None else max(ranks, key=lambda n: ranks[n], default=None)
-            if name is not None and len(at) != ranks[name]:
-                yield from _finding(step, name, len(at), ranks[name])
+            if name is not None and at is not None and len(at) != ranks[name]:
+                yield _finding(step, name, len(at), ranks[name])
+            if name is not None and len(box) > ranks[name]:
+                message = f"`box` has {len(box)} extents, and `{name}` has {_dimensions(ranks[name])}"
+                help = "write an extent for each of the last dimensions, or fewer"
+                yield Finding(RULE.name, message, Place((*step.route, "box")), help=help)
 
 
 def _rank(program: Program, name: str, buffer: str | None) -> int | None:
@@ -54,10 +58,15 @@ def _rank(program: Program, name: str, buffer: str | None) -> int | None:
     return len(registers.shape) if registers is not None and registers.shape is not None else None
 
 
-def _finding(step: Step, name: str, given: int, rank: int) -> Iterator[Finding]:
-    yield Finding(
+def _finding(step: Step, name: str, given: int, rank: int) -> Finding:
+    given_ = "1 coordinate" if given == 1 else f"{given} coordinates"
+    return Finding(
         RULE.name,
-        f"`at` has {given} of the {rank} coordinates of `{name}`",
+        f"`at` has {given_}, and `{name}` has {_dimensions(rank)}",
         Place((*step.route, "at")),
-        help=f"write {rank}: that of the first element along each dimension",
+        help=f"write {rank}: that of the first element along each dimension" if rank else "take `at` away",
     )
+
+
+def _dimensions(rank: int) -> str:
+    return "1 dimension" if rank == 1 else f"{rank} dimensions"

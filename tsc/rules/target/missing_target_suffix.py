@@ -23,36 +23,37 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.program.target import find_target
-from tsc.source.route import Route
+from tsc.program.target import Target, find_target
 
 RULE = Rule("TSC511", "missing-target-suffix", Severity.ERROR, "`target` needs the suffix `a`")
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield one finding a target, with the first place that needs the suffix."""
-    needs = next(_needs(program), None)
     several = isinstance(program.spec.target, tuple)
     for i, name in enumerate(program.targets):
         target = find_target(name)
-        if target is not None and not target.suffix and needs is not None:
-            what, route = needs
+        needs = next(_needs(program, target), None) if target is not None and not target.suffix else None
+        if needs is not None:
+            what, place = needs
             yield Finding(
                 RULE.name,
                 f"{what} exists on `{name}a` only, and `target` is `{name}`",
                 Place(("target", i) if several else ("target",)),
-                (Place(route, label="needs it"),),
+                (place,),
                 help=f"write `target: {name}a`",
             )
 
 
-def _needs(program: Program) -> Iterator[tuple[str, Route]]:
+def _needs(program: Program, target: Target) -> Iterator[tuple[str, Place]]:
+    """Yield what the target has with its suffix alone; what it never has is another rule's."""
     for task in program.tasks:
         if task.registers is not None:
-            yield "setmaxnreg, for `registers`,", (*task.route, "registers")
+            yield "setmaxnreg, for `registers`,", Place((*task.route, "registers"), "key", label="needs it")
         for step in task.steps():
-            if step.verb.startswith(("wgmma", "tcgen05")):
-                yield f"`{step.verb}`", step.route
+            wanted = target.hopper if step.verb.startswith("wgmma") else target.blackwell
+            if step.verb.startswith(("wgmma", "tcgen05")) and wanted:
+                yield f"`{step.verb}`", Place((*step.route, step.verb), "key", label="needs it")
     for memory in program.memories.values():
-        if memory.kind == "tmem":
-            yield "tensor memory", memory.route
+        if memory.kind == "tmem" and target.blackwell:
+            yield "tensor memory", Place(memory.route, "key", label="needs it")

@@ -19,51 +19,59 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.program.target import Target, find_target
-from tsc.source.route import Route
+from tsc.program.target import find_target
 
 RULE = Rule("TSC512", "not-on-this-target", Severity.ERROR, "the target architecture does not have a feature")
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each use of a feature that some target lacks."""
-    for name in program.targets:
+    """Yield a finding a target for Hopper's features and one for Blackwell's, at the first use."""
+    several = isinstance(program.spec.target, tuple)
+    for i, name in enumerate(program.targets):
         target = find_target(name)
-        for what, route, has, instead in _features(program, target) if target is not None else ():
-            if not has:
+        if target is None:
+            continue
+        for has, family, used in (
+            (target.hopper, "sm_90a", _hopper(program)),
+            (target.blackwell, "sm_100a", _blackwell(program)),
+        ):
+            (what, place, instead), *others = [*used] or [("", Place(()), "")]
+            if what and not has:
+                also = tuple(replace(other, label="nor does this") for _, other, _ in others[:3])
                 yield Finding(
                     RULE.name,
                     f"{what} does not exist on `{name}`",
-                    Place(route),
-                    (Place(("target",), label="the target"),),
-                    help=instead,
+                    place,
+                    (Place(("target", i) if several else ("target",), label="the target"), *also),
+                    help=f"write {instead}, or `target: {family}`",
                 )
 
 
-def _features(program: Program, target: Target) -> Iterator[tuple[str, Route, bool, str]]:
-    for task in program.tasks:
-        for step in task.steps():
-            if step.verb.startswith("wgmma"):
-                yield f"`{step.verb}`", step.route, target.hopper, "write `tcgen05_mma`, or `target: sm_90a`"
-            elif step.verb.startswith("tcgen05"):
-                yield f"`{step.verb}`", step.route, target.blackwell, "write `wgmma`, or `target: sm_100a`"
+def _hopper(program: Program) -> Iterator[tuple[str, Place, str]]:
+    return _verbs(program, "wgmma", "`tcgen05_mma`")
+
+
+def _blackwell(program: Program) -> Iterator[tuple[str, Place, str]]:
+    if program.spec.launch.cta_group == 2:
+        yield "a pair of CTAs", Place(("launch", "cta_group")), "`cta_group: 1`"
     for name, memory in program.memories.items():
         if memory.kind == "tmem":
-            yield (
-                f"tensor memory (`{name}`)",
-                (*memory.route, "kind"),
-                target.blackwell,
-                "write `target: sm_100a`",
-            )
+            yield f"tensor memory (`{name}`)", Place((*memory.route, "kind")), "`kind: registers` and `wgmma`"
     if program.queue is not None and program.queue.policy == "clc":
-        yield (
-            "cluster launch control",
-            (*program.queue.route, "policy"),
-            target.blackwell,
-            "write `policy: atomic`",
-        )
-    if program.spec.launch.cta_group == 2:
-        yield "a pair of CTAs", ("launch", "cta_group"), target.blackwell, "take `cta_group` away"
+        place = Place((*program.queue.route, "policy"))
+        yield "cluster launch control", place, "`policy: atomic`"
+    yield from _verbs(program, "tcgen05", "`wgmma`")
+
+
+def _verbs(program: Program, prefix: str, instead: str) -> Iterator[tuple[str, Place, str]]:
+    found = {}
+    for task in program.tasks:
+        for step in task.steps():
+            if step.verb.startswith(prefix):
+                found[step.route] = step.verb
+    for route, verb in found.items():
+        yield f"`{verb}`", Place((*route, verb), "key"), instead

@@ -1,8 +1,8 @@
 """Stores a box by TMA at a coordinate that may be negative.
 
 What it does
-    Bounds the coordinates of `tma_store` and `tma_reduce` by what is known of their names, and reports
-    one that may be less than zero.
+    Bounds the coordinates of `tma_store` and `tma_reduce` by what is known of their names, by the
+    conditions around the step and by `assert`, and reports one that may be less than zero.
 
 Why is this bad
     Loads fill what lies before the tensor, and stores clip what lies behind it, but a store at a negative
@@ -20,10 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import interval
+from tsc.expr import Expr, Interval, interval, provably
+from tsc.program.conditions import parsed
 from tsc.program.model import Program
-from tsc.program.ranges import ranges_at
-from tsc.program.tree import Step, walk
+from tsc.program.ranges import facts_at, ranges_at
+from tsc.program.tree import Node, Step, walk
 
 RULE = Rule(
     "TSC524", "store-before-the-tensor", Severity.ERROR, "a TMA store may begin at a negative coordinate"
@@ -42,10 +43,20 @@ def check(program: Program) -> Iterator[Finding]:
                 if any(name.text not in ranges for name in flat.names):
                     continue
                 low = interval(flat, ranges).lo
-                if low < 0:
+                if low < 0 and not _proven(program, flat, ranges, node, above):
                     yield Finding(
                         RULE.name,
                         f"`{coordinate.text}` may be {low:,}, and `{node.verb}` faults before the tensor",
                         Place((*node.route, "at", i)),
-                        help="begin at 0 or more: stores are clipped at the far end only",
+                        help=f"begin at 0 or more, or write `assert: [{coordinate.text} >= 0]`"
+                        if all(name.text in program.ranges for name in flat.names)
+                        else "begin at 0 or more: stores are clipped at the far end only",
                     )
+
+
+def _proven(
+    program: Program, flat: Expr, ranges: dict[str, Interval], step: Step, above: tuple[Node, ...]
+) -> bool:
+    """Whether the conditions around the step, or what the spec asserts, keep the coordinate at 0 or more."""
+    asked = parsed(f"({flat.text}) >= 0")
+    return any(provably(one, ranges, facts_at(program, step, above)) for one in asked)

@@ -20,19 +20,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.ops.tma_prefetch import TmaPrefetch
 from tsc.program.model import Buffer, Program, Tensor
+from tsc.program.storage import BITS
 from tsc.program.tree import Step
 from tsc.rules.target.copies import copies
 
 RULE = Rule("TSC521", "tma-box-does-not-fit", Severity.ERROR, "a tensor map cannot describe a box")
 
-GRAIN, MOST_RANK, MOST_SPAN = 16, 5, 256  # CUDA driver API, cuTensorMapEncodeTiled
+GRAIN, MOST_RANK = 16, 5  # CUDA driver API, cuTensorMapEncodeTiled
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each TMA copy whose box no tensor map describes."""
     for copy in copies(program, "tma_load", "tma_store", "tma_reduce"):
         yield from _judge(copy.step, copy.tensor, copy.buffer)
+    for task in program.tasks:
+        for step in task.steps():
+            if isinstance(step.model, TmaPrefetch):
+                tensor = program.tensors.get(step.model.tma_prefetch.name)
+                inner = (
+                    program.values.integer(step.model.box[-1], step.route, step.env) if step.model.box else 1
+                )
+                if tensor is not None and inner is not None:
+                    yield from _width(inner, BITS[tensor.dtype], Place((*step.route, "box")), ())
 
 
 def _judge(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
@@ -55,13 +66,18 @@ def _judge(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
         yield Finding(RULE.name, message, place, related, help=f"make `{buffer.name}` {tensor.dtype}")
         return
     inner = buffer.shape[-1] if buffer.shape else 1
-    width = inner * buffer.bits // 8
-    if width % GRAIN:
-        wider = -(-width // GRAIN) * GRAIN * 8 // buffer.bits
+    yield from _width(inner, buffer.bits, place, related)
+
+
+def _width(inner: int, bits: int, place: Place, related: tuple[Place, ...]) -> Iterator[Finding]:
+    width = inner * bits // 8
+    if width % GRAIN or width == 0:
+        wider = max(1, -(-width // GRAIN)) * GRAIN * 8 // bits
+        each = f"{bits // 8} =" if bits >= 8 else f"{bits} bits ="
         yield Finding(
             RULE.name,
-            f"the TMA box is {inner} x {buffer.bits // 8} = {width:,} bytes wide, no multiple of {GRAIN}",
+            f"the TMA box is {inner:,} x {each} {width:,} bytes wide, no multiple of {GRAIN}",
             place,
             related,
-            help=f"the next width that is: {wider}",
+            help=f"the next width that is: {wider:,}",
         )
