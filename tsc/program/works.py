@@ -37,7 +37,7 @@ def works_of(spec: Spec, base: Path | None, name: str) -> dict[str, Work]:
 
 
 def includes_of(spec: Spec, base: Path | None) -> dict[str, str | None]:
-    """Read the headers that snippets include, by their paths as written; one that cannot be read has no text."""
+    """Read the headers that snippets include, by their paths as written; an unreadable one has no text."""
     return {path: _read(base, path) for path in spec.include}
 
 
