@@ -11,7 +11,8 @@ import pytest
 from tests.emit.kernels import NAMES, cuda, document_of, program_of
 from tsc.artifact.elf import read_cubin
 from tsc.artifact.manifest import manifest_of
-from tsc.emit import manifest
+from tsc.emit import emit, manifest
+from tsc.emit.assemble import plan_kernel
 from tsc.toolchain.build import compile_source
 
 pytest.importorskip("cuda.bindings.nvrtc")
@@ -45,8 +46,19 @@ def test_the_same_input_gives_the_same_bytes(name: str) -> None:
 
 def test_the_other_target_compiles() -> None:
     document = document_of("budgets")
-    from tsc.emit import emit
-
     text = emit(program_of(document), arch="sm_100a", document=document)
     assert compile_source(text, {}, "sm_100a").diagnostics == ()
     assert '"arch": "sm_100a"' in text
+
+
+@pytest.mark.parametrize("name", ["fused", "groups", "pairs", "pingpong"])
+def test_for_a_race_checker_every_thread_arrives(name: str) -> None:
+    document = document_of(name)
+    program = program_of(document)
+    text = emit(program, document=document, sanitize=True)
+    assert compile_source(text, {}, "sm_90a").diagnostics == ()
+    assert "lane == 0) mbarrier_arrive" not in text and "__syncwarp();\n    if" not in text
+    counts = {one.name: one.arrivals for one in plan_kernel(program, document=document).barriers}
+    more = {one.name: one.arrivals for one in plan_kernel(program, document=document, sanitize=True).barriers}
+    assert counts.keys() == more.keys()
+    assert {more[key] // counts[key] for key in counts} <= {1, 16, 24, 32}

@@ -22,16 +22,18 @@ def emit(
     line: bool = True,
     arch: str | None = None,
     document: Document | None = None,
+    sanitize: bool = False,
 ) -> str:
     """Return the CUDA C++ of a program.
 
     Without `headers` the device headers are included by name; without `line` no `#line` points into the
-    spec. `document`
-    is the spec's text, for lines and for the hash. Raises NotGenerated for what `not_generated` names.
+    spec. `document` is the spec's text, for lines and for the hash. With `sanitize` every thread arrives at
+    barriers by itself: slower, but a race checker can follow. Raises NotGenerated for what `not_generated`
+    names.
     """
     from tsc.emit.render import render
 
-    return render(_plan(program, arch, document), headers=headers, line=line)
+    return render(_plan(program, arch, document, sanitize), headers=headers, line=line)
 
 
 def manifest(program: Program, arch: str | None = None, document: Document | None = None) -> dict[str, Any]:
@@ -39,10 +41,12 @@ def manifest(program: Program, arch: str | None = None, document: Document | Non
     return dict(_plan(program, arch, document).manifest)
 
 
-def _plan(program: Program, arch: str | None, document: Document | None) -> KernelPlan:
+def _plan(
+    program: Program, arch: str | None, document: Document | None, sanitize: bool = False
+) -> KernelPlan:
     if not complete(program):
         raise NotGenerated(f"`{program.kernel}` has errors; `tsc check` lists them")
-    plan = plan_kernel(program, arch, document)
+    plan = plan_kernel(program, arch, document, sanitize)
     if plan.refusals:
         first = plan.refusals[0]
         raise NotGenerated(f"{show_route(first.route)}: {first.sentence}")

@@ -36,10 +36,15 @@ def complete(program: Program) -> bool:
     )
 
 
-def plan_kernel(program: Program, arch: str | None = None, document: Document | None = None) -> KernelPlan:
-    """Plan a kernel; what cannot be lowered is among the plan's refusals."""
+def plan_kernel(
+    program: Program, arch: str | None = None, document: Document | None = None, sanitize: bool = False
+) -> KernelPlan:
+    """Plan a kernel; what cannot be lowered is among the plan's refusals.
+
+    With `sanitize` every thread arrives at barriers by itself, so that a race checker can follow.
+    """
     alike = _alike(program)
-    kernel = Kernel(program)
+    kernel = Kernel(program, sanitize)
     works = Works(kernel, document)
     _refuse_features(kernel)
     functions: list[TaskFunction] = []
@@ -98,6 +103,7 @@ def plan_kernel(program: Program, arch: str | None = None, document: Document | 
         ctas_per_sm=program.spec.launch.ctas_per_sm,
         shared_used=bool(signals) or any(schedule.function.uses_shared for _, schedule, _ in pending),
         remote=kernel.remote,
+        sanitize=sanitize,
         warp_used=asks_warp(chain) or bool(signals) or bool(kernel.maps),
         manifest=manifest_of(kernel, target, document, table, signals),
         refusals=tuple(kernel.refusals),

@@ -38,8 +38,10 @@ def bits_of(dtype: str) -> int:
 class Kernel:
     """Collects what the kernel's text needs; one for a run of the generator."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, sanitize: bool = False) -> None:
+        """With `sanitize` every thread arrives at barriers by itself."""
         self.program = program
+        self.sanitize = sanitize
         self.names = Names(taken=(program.kernel,))
         spec = program.spec
         declared: Iterable[str] = (

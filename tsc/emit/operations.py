@@ -289,7 +289,7 @@ def lower_operation(
     items: list[Item] = [Instruction(operation.template, fields)]
     if fields.get("only"):
         items = [Compound("if", {"condition": fields["only"]}, tuple(items))]
-    announced = announcement(function, brackets, step, fields)
+    announced = announcement(rings, brackets, step, fields)
     if announced is not None:
         items.insert(0, announced)
     leader = function.leader() if operation.issuer == "one" else ""
@@ -300,28 +300,25 @@ def lower_operation(
     return [*cp_async_fence(function, rings, step), *lowering.before, *items]
 
 
-def announcement(
-    function: Function, brackets: Brackets, step: Step, fields: Mapping[str, Any]
-) -> Item | None:
+def announcement(rings: Rings, brackets: Brackets, step: Step, fields: Mapping[str, Any]) -> Item | None:
     """Return the statement by which a load announces its bytes, or those of its whole bracket."""
-    if not loads_of(step, function.kernel, function.task) or step.index in brackets.quiet:
+    filled = loads_of(step, rings.kernel, rings.task)
+    if not filled or step.index in brackets.quiet:
         return None
     total = brackets.totals.get(step.index)
     size = total if total is not None else fields["bytes"]
-    macro = "arrive_expect" if step.index in brackets.totals and fills_alone(function, step) else "expect"
-    return Statement(macro, {"barrier": fields["barrier"], "bytes": size})
+    arrives = step.index in brackets.totals and all(fills_alone(rings, *ring) for ring in filled)
+    fields = {"barrier": fields["barrier"], "bytes": size}
+    return Statement("arrive_expect" if arrives else "expect", fields)
 
 
-def fills_alone(function: Function, step: Step) -> bool:
-    """Whether the task's own arrivals at the stages that a load fills are made by the one thread that
-    issues.
-    """
-    kernel, task = function.kernel, function.task
-    for ring, copy in loads_of(step, kernel, task):
-        use = kernel.use(task, ring, copy)
-        if use is not None and use.engine_writes & {Engine.THREAD.value, Engine.CP_ASYNC.value}:
-            return False
-    return True
+def fills_alone(rings: Rings, ring: str, copy: int) -> bool:
+    """Whether the task's arrivals at a ring's full barriers are made by the one thread that issues loads."""
+    program = rings.program
+    group = program.groups.get(program.memories[ring].group or "")
+    names = group.members if group is not None and group.kind == "fork" else (ring,)
+    members = tuple((program.memories[name], copy) for name in names if name in program.memories)
+    return rings.arrives(members, "write") in ("one", "leader")
 
 
 def cp_async_fence(function: Function, rings: Rings, step: Step) -> list[Item]:

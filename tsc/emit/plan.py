@@ -172,6 +172,7 @@ class KernelPlan:
     ctas_per_sm: int
     shared_used: bool
     remote: bool
+    sanitize: bool
     warp_used: bool
     manifest: Mapping[str, Any]
     refusals: tuple[Refusal, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tsc.emit.arrivals import Who, who
 from tsc.emit.function import Function
 from tsc.emit.held import End, Held, Side, analyse
 from tsc.emit.plan import Compound, Item, Statement
@@ -14,7 +15,6 @@ from tsc.ops.lowering import Refused
 from tsc.program.accesses import touches
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Pipeline
-from tsc.program.rings import empty_arrivals, full_arrivals
 from tsc.program.tree import Step
 
 ASYNC_READERS = frozenset(("store", "wgmma", "tcgen05"))
@@ -233,24 +233,16 @@ class Rings:
 
     # ---- arrivals ------------------------------------------------------------------------------------------
 
-    def arrivals(self, members: tuple[tuple[Memory, int], ...], side: Side) -> int:
-        """Return how often the task arrives a stage, for a ring or the rings of a group together."""
-        counts = []
-        for memory, copy in members:
-            use = self.kernel.use(self.task, memory.name, copy)
-            if use is not None:
-                counts.append(
-                    full_arrivals(self.task, use) if side == "write" else empty_arrivals(self.task, use)
-                )
-        return max(counts, default=1)
+    def arrives(self, members: tuple[tuple[Memory, int], ...], side: Side) -> Who:
+        """Return who arrives for the task, at a ring or at the rings of a group together."""
+        found = [self.kernel.use(self.task, memory.name, copy) for memory, copy in members]
+        return who(self.task, [use for use in found if use is not None], side)
 
     def everybody(self, memory: Memory, copy: int, side: Side) -> bool:
         """Whether all threads wait at this end: where only the leader arrives, the others could be lapped."""
-        if self.task.single:
+        if (memory.name, copy, side) in self.held.observes or self.task.warps == 1:
             return True
-        if (memory.name, copy, side) in self.held.observes:
-            return True
-        return self.arrivals(((memory, copy),), side) > 1 or self.task.warps == 1
+        return self.arrives(((memory, copy),), side) != "leader"
 
     # ---- addresses -----------------------------------------------------------------------------------------
 

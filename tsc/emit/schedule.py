@@ -68,7 +68,7 @@ class Schedule:
         return (*self._head(), *self.function.prelude.items()), tuple(body)
 
     def promises(self) -> tuple[Expr, ...]:
-        """Return what holds throughout: the spec's assertions, and where blocks lie in a grid that it gives."""
+        """Return what holds throughout: the spec's assertions, and where blocks lie in its grid."""
         found = [self.program.values.flat(expr) for expr in self.program.spec.assert_]
         given = self.program.grid if self.program.queue is None else None
         for axis, extent in zip("xyz", given or (), strict=False):

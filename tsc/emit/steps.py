@@ -130,10 +130,12 @@ class Steps:
         if writes & {Engine.WGMMA.value, Engine.TCGEN05.value}:
             raise Refused("a ring that a tensor core fills is not generated yet")
         threads, copies = Engine.THREAD.value in writes, Engine.CP_ASYNC.value in writes
-        if Engine.TMA.value in writes and not threads and not copies:
+        if self.rings.arrives(tuple((end.ring, end.copy) for end in ends), "write") == "leader":
             if step.index in self.brackets.silent:
                 return []
             return [self.rings.guarded(arrive, everybody=False)]
+        if self.task.single:
+            return [] if step.index in self.brackets.silent else [arrive]
         if copies and not threads:
             return [Statement("arrive_cp_async", {"barrier": barrier})]
         items: list[Item] = [Statement("cp_async_wait")] if copies else []
@@ -172,7 +174,7 @@ class Steps:
 
     def by_warp(self, arrive: Item) -> list[Item]:
         """Let each warp of the task arrive once, when all its lanes have come."""
-        if self.task.single:
+        if self.task.single or self.kernel.sanitize:
             return [arrive]
         lane = f"{self.function.task_name()}.lane == 0"
         return [Statement("warp_sync"), Compound("if", {"condition": lane}, (arrive,))]
@@ -183,19 +185,15 @@ class Steps:
         stage = self.rings.cursor_stage(first, first.give)
         barrier = self.rings.at(self.rings.signals(first), stage)
         axes = tuple(dict.fromkeys(axis for end in ends for axis in end.pipeline.multicast))
-        alone = self.task.single or self.rings.arrivals(
-            tuple((e.ring, e.copy) for e in ends), "read"
-        ) == 1 < (self.task.warps or 1)
+        by = self.rings.arrives(tuple((end.ring, end.copy) for end in ends), "read")
         if not axes or self.kernel.cluster_size == 1:
             arrive = Statement("arrive", {"barrier": barrier})
-            if alone:
-                return [self.rings.guarded(arrive, everybody=self.task.single)]
-            return self.by_warp(arrive)
+            return self.by_warp(arrive) if by == "warps" else [self.rings.guarded(arrive, by == "one")]
         mask = self.function.builtin(f"{first.label}_peers", "u32", peers_mask(self.function, axes))
-        if alone:
+        if by != "warps" or self.kernel.sanitize:
             rank = self.function.names.free("rank")
             fields = {"rank": rank, "ranks": self.kernel.cluster_size, "mask": mask, "barrier": barrier}
-            return [self.rings.guarded(Statement("arrive_peers", fields), everybody=self.task.single)]
+            return [self.rings.guarded(Statement("arrive_peers", fields), by != "leader")]
         # Lane i answers for rank i.
         lane = f"{self.function.task_name()}.lane"
         base = self.rings.signals(first)
