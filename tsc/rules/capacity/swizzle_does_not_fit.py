@@ -31,9 +31,10 @@ def check(program: Program) -> Iterator[Finding]:
             row = buffer.shape[-1] * buffer.bits // 8 if buffer.shape else 0
             if buffer.swizzle and row % buffer.swizzle:
                 fits = derived_swizzle(row)
+                span = f"its swizzle spans {buffer.swizzle} bytes"
                 yield Finding(
                     RULE.name,
-                    f"`{buffer.name}` has rows of {row:,} bytes, and its swizzle spans {buffer.swizzle} bytes",
+                    f"`{buffer.name}` has rows of {row:,} bytes, and {span}",
                     Place((*buffer.route, "swizzle")),
                     help=f"write `swizzle: {fits or 'none'}`, or make the rows fill {buffer.swizzle} bytes",
                 )

@@ -16,64 +16,77 @@ Use instead
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.program.model import Program
+from tsc.program.model import Pipeline, Program
+from tsc.rules.names.copy_out_of_range import lost
 from tsc.source.route import Route
+from tsc.spec.document import KernelExpect
+from tsc.spec.resources import Expect, SignalExpect
+from tsc.spec.wording import series
 
 RULE = Rule(
     "TSC175", "expectation-not-met", Severity.ERROR, "an expected figure differs from the derived one"
 )
 
-_DERIVED_AT_RUN_TIME = "is only known at run time"
+AT_RUN_TIME = "a load is guarded, or moves a run-time number of rows"
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each figure that differs."""
     spec = program.spec
+    if lost(program):
+        return
     if spec.expect is not None:
-        figures = {
+        figures: dict[str, int | str | None] = {
             "smem_bytes": program.smem_bytes,
             "tmem_columns": program.tmem_columns,
             "threads": program.threads,
         }
-        yield from _compare(program, spec.expect, ("expect",), figures, "the kernel", {})
+        yield from _compare(program, spec.expect, ("expect",), figures, "the kernel")
     for name, memory in program.memories.items():
         expect = getattr(spec.resources[name], "expect", None)
-        ring = program.pipelines.get((name, 0))
         if expect is None:
             continue
-        figures = {"bytes": memory.stage_bytes * max(1, memory.stages or 1)}
+        size = memory.stage_bytes * max(1, memory.stages or 1)
+        figures = {"bytes": size if memory.buffers and memory.stages != 0 else None}
+        ring = program.pipelines.get((name, 0))
         if ring is not None:
-            figures |= {"full_arrivals": ring.full_arrivals, "empty_arrivals": ring.empty_arrivals}
-            figures["tx_bytes"] = ring.tx_bytes if ring.tx_bytes is not None else -1
-        why = {}
-        if ring is not None:
-            why["full_arrivals"] = " by " + (", ".join(f"`{p}`" for p in ring.producers) or "nobody")
-            why["empty_arrivals"] = " by " + (", ".join(f"`{c}`" for c in ring.consumers) or "nobody")
-        yield from _compare(program, expect, ("resources", name, "expect"), figures, f"`{name}`", why)
+            figures["full_arrivals"] = ring.full_arrivals
+            figures["empty_arrivals"] = ring.empty_arrivals
+            figures["tx_bytes"] = ring.tx_bytes if ring.tx_bytes is not None else AT_RUN_TIME
+        route = ("resources", name, "expect")
+        yield from _compare(program, expect, route, figures, f"`{name}`", _sides(program, ring))
+
+
+def _sides(program: Program, ring: Pipeline | None) -> dict[str, str]:
+    """Say whose arrivals are counted."""
+    if ring is None:
+        return {}
+    sides = {"full_arrivals": ring.producers, "empty_arrivals": ring.consumers}
+    return {field: f" ({series(labels)})" if labels else " (nobody)" for field, labels in sides.items()}
 
 
 def _compare(
     program: Program,
-    expect: object,
+    expect: KernelExpect | Expect | SignalExpect,
     route: Route,
-    figures: dict[str, int | None],
+    figures: Mapping[str, int | str | None],
     owner: str,
-    why: dict[str, str],
+    whose: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Finding]:
-    for field in type(expect).model_fields:  # type: ignore[attr-defined]
+    for field in type(expect).model_fields:
         wanted = program.values.integer(getattr(expect, field), (*route, field))
-        derived = figures.get(field)
-        if wanted is None or derived == wanted or (derived is None and field in figures):
+        derived = figures.get(field, "there is none")
+        if wanted is None or derived is None or derived == wanted:
             continue
-        has = "has none" if derived is None else _DERIVED_AT_RUN_TIME if derived < 0 else f"is {derived:,}"
+        known = isinstance(derived, int)
+        has = f"is {derived:,}{whose.get(field, '')}" if known else f"is not known when built ({derived})"
         yield Finding(
             RULE.name,
-            f"`{field}` of {owner} {has}{why.get(field, '')}, and {wanted:,} is expected",
+            f"`{field}` of {owner} {has}, and {wanted:,} is expected",
             Place((*route, field)),
-            help=f"write `{field}: {derived}`, or change what it counts"
-            if derived is not None and derived >= 0
-            else f"take `{field}` away",
+            help=f"write `{field}: {derived}`, or change what it counts" if known else f"take `{field}` away",
         )

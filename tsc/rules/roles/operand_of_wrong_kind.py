@@ -41,17 +41,21 @@ def check(program: Program) -> Iterator[Finding]:
     for task in program.tasks:
         for step in task.steps():
             for touch in program.touches(step, task):
-                allowed = _IN_WORKS if step.verb == "do" else touch.kinds
+                listed = step.verb == "do"
+                allowed = _IN_WORKS if listed else touch.kinds
                 if touch.operand is None or touch.operand.kind in allowed:
                     continue
                 kind = touch.operand.kind
-                is_a = _WORDS.get(kind, f"of kind `{kind}`")
+                is_a = f"`{touch.reference.name}` is {_WORDS.get(kind, f'of kind `{kind}`')}"
                 wanted = " or ".join(_WORDS[k] for k in _WORDS if k in allowed)
-                user = f"work `{getattr(step.model, 'do', '')}`" if step.verb == "do" else f"`{step.verb}`"
-                hint = "scalars are in scope by their names" if kind == "scalar" else f"name {wanted}"
+                hint = f"name {wanted}" if not listed else "take it out of the list"
                 yield Finding(
                     RULE.name,
-                    f"{user} needs {wanted} here, and `{touch.reference.name}` is {is_a}",
+                    f"a work lists tensors, memory and registers, and {is_a}"
+                    if listed
+                    else f"`{step.verb}` needs {wanted} here, and {is_a}",
                     Place(touch.route),
-                    help=hint,
+                    help=f"{hint}; scalars are in scope by their names"
+                    if kind == "scalar" and listed
+                    else hint,
                 )

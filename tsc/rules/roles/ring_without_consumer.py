@@ -30,7 +30,8 @@ def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each ring that is committed and never read; half a bracket is another rule's."""
     for name, uses, missing in one_sided(program, _commits, _reads):
         writers = list(dict.fromkeys(program.task(use.task).name for use in uses))
-        fill = "fills" if len(writers) == 1 else "fill"
+        fill = "commit" if program.memories[name].kind == "signal" else "fill"
+        fill += "s" if len(writers) == 1 else ""
         yield Finding(
             RULE.name,
             f"{series(writers)} {fill} {missing}, and no task waits for it",

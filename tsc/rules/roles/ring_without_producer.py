@@ -30,9 +30,10 @@ def check(program: Program) -> Iterator[Finding]:
     for name, uses, missing in one_sided(program, _waits, _fills):
         readers = list(dict.fromkeys(program.task(use.task).name for use in uses))
         wait = "waits" if len(readers) == 1 else "wait"
+        fills = "commits" if program.memories[name].kind == "signal" else "fills"
         yield Finding(
             RULE.name,
-            f"{series(readers)} {wait} for {missing}, and no task fills it",
+            f"{series(readers)} {wait} for {missing}, and no task {fills} it",
             Place(("resources", name), "key"),
             tuple(Place(("tasks", reader), "key", label="waits") for reader in readers[:3]),
             help=f"let a task `acquire`, fill and `commit` `{name}`",

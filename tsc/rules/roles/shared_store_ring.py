@@ -20,26 +20,26 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
+from tsc.spec.wording import series
 
 RULE = Rule("TSC177", "shared-store-ring", Severity.ERROR, "several tasks use one store ring")
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each store ring that more than one task instance uses."""
+    reported: set[str] = set()
     for (name, copy), ring in program.pipelines.items():
-        if not ring.store_ring:
-            continue
         users = [use.task for use in program.uses if use.ring == name and use.copy == copy]
-        if len(users) > 1:
-            tasks = {program.task(label).name for label in users}
-            shown = ", ".join(f"`{label}`" for label in users)
-            one = len(tasks) == 1
-            yield Finding(
-                RULE.name,
-                f"`{name}` is a store ring, and {shown} use one copy of it",
-                Place(("resources", name), "key"),
-                tuple(Place(program.task(label).route, "key", label="uses it") for label in users[:3]),
-                help=f"write `per: {tasks.pop()}`"
-                if one
-                else "give each task a ring of its own, or `wait` and `release` it",
-            )
+        if not ring.store_ring or len(users) < 2 or name in reported:
+            continue
+        reported.add(name)
+        tasks = list(dict.fromkeys(program.task(label).name for label in users))
+        yield Finding(
+            RULE.name,
+            f"`{name}` is a store ring, and {series(users)} use one copy of it",
+            Place(("resources", name), "key"),
+            tuple(Place(("tasks", task), "key", label="uses it") for task in tasks[:3]),
+            help=f"write `per: {tasks[0]}`"
+            if len(tasks) == 1
+            else "give each task a ring of its own, or `wait` for it and `release` it",
+        )

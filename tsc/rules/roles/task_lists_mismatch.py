@@ -20,6 +20,8 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
+from tsc.rules.names.copy_out_of_range import lost
+from tsc.spec.wording import series
 
 RULE = Rule("TSC173", "task-lists-mismatch", Severity.ERROR, "a task's lists are not what its schedule does")
 
@@ -47,23 +49,28 @@ def task_lists(program: Program, name: str) -> dict[str, list[str]]:
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each name too many or too few."""
     for name, model in program.spec.tasks.items():
+        if name in lost(program):
+            continue
         for side, derived in task_lists(program, name).items():
             stated = getattr(model, side)
-            if stated is None:
-                continue
-            names = [reference.name for reference in stated]
+            names = [reference.name for reference in stated or ()]
             for i, listed in enumerate(names):
-                if listed in program.memories and listed not in derived:
+                resource = program.spec.resources.get(listed)
+                if resource is not None and listed not in derived:
+                    kind = f", and `{listed}` is of kind `{resource.kind}`"
                     yield Finding(
                         RULE.name,
-                        f"`{name}` never {side} `{listed}`",
+                        f"`{name}` never {side} `{listed}`"
+                        if listed in program.memories
+                        else f"`{side}` lists what is of kind `smem`, `tmem` and `signal`{kind}",
                         Place(("tasks", name, side, i)),
                         help="take it out of the list",
                     )
-            for missing in [d for d in derived if d not in names]:
+            missing = [one for one in derived if one not in names]
+            if stated is not None and missing:
                 yield Finding(
                     RULE.name,
-                    f"`{name}` {side} `{missing}`, and its list does not say so",
+                    f"`{name}` {side} {series(missing)}, and its list does not say so",
                     Place(("tasks", name, side), "key"),
                     help=f"write `{side}: [{', '.join(derived)}]`, or leave the list out",
                 )

@@ -24,7 +24,7 @@ from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import equal, parse
 from tsc.program.model import Buffer, Program, Tensor
 from tsc.program.tree import Step
-from tsc.rules.target.copies import copies
+from tsc.rules.target.copies import copies, once
 
 RULE = Rule(
     "TSC522", "bulk-copy-does-not-fit", Severity.ERROR, "a bulk copy is not one piece of 16-byte units"
@@ -34,9 +34,9 @@ GRAIN = 16  # PTX ISA, cp.async.bulk
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each bulk copy that is not one piece."""
-    for copy in copies(program, "bulk_load", "bulk_store"):
-        yield from _judge(copy.step, copy.tensor, copy.buffer)
+    """Yield a finding for each buffer whose bulk copies are not one piece."""
+    moved = copies(program, "bulk_load", "bulk_store")
+    yield from once((copy, it) for copy in moved for it in _judge(copy.step, copy.tensor, copy.buffer))
 
 
 def _judge(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:

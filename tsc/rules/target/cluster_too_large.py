@@ -30,12 +30,13 @@ def check(program: Program) -> Iterator[Finding]:
     """Yield one finding where the product of the extents is too large, or cannot make pairs."""
     size, launch = program.cluster_size, program.spec.launch
     limit = MOST if launch.non_portable_cluster else PORTABLE
-    extents = " x ".join(str(extent) for _, extent in program.cluster)
+    extents = " x ".join(f"{extent:,}" for _, extent in program.cluster)
+    product = f"{extents} = {size:,}" if len(program.cluster) > 1 else f"{size:,}"
     if size > limit:
         more = " write `non_portable_cluster: true`, or" if size <= MOST else ""
         yield Finding(
             RULE.name,
-            f"a cluster has {extents} = {size} CTAs, and {limit} is the most",
+            f"a cluster has {product} CTAs, and {limit} is the most",
             Place(("launch", "cluster"), "key"),
             help=f"{more} make it smaller".strip(),
         )
@@ -43,7 +44,7 @@ def check(program: Program) -> Iterator[Finding]:
     if launch.cta_group == 2 and first % 2:
         yield Finding(
             RULE.name,
-            f"pairs lie along the first cluster axis, and it has {first} CTAs",
+            f"pairs lie along the first cluster axis, and it has {first} CTA{'' if first == 1 else 's'}",
             Place(("launch", "cta_group")),
             help="make the first axis of `cluster` even",
         )

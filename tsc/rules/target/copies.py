@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tsc.diagnostics.model import Finding, Place
 from tsc.program.model import Buffer, Program, Task, Tensor
 from tsc.program.tree import Step
+from tsc.source.route import Route
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +36,14 @@ def copies(program: Program, *verbs: str) -> Iterator[Copy]:
                     buffer = meaning.buffer
             if tensor is not None and buffer is not None:
                 yield Copy(task, step, tensor, buffer)
+
+
+def once(found: Iterator[tuple[Copy, Finding]]) -> Iterator[Finding]:
+    """Yield the first finding about each buffer, with the further places where it is moved: one cause."""
+    about: dict[Route, list[Finding]] = {}
+    for copy, finding in found:
+        about.setdefault(copy.buffer.route, []).append(finding)
+    for first, *others in about.values():
+        routes = dict.fromkeys(other.place.route for other in others if other.place != first.place)
+        further = tuple(Place(route, label="and here") for route in routes)
+        yield replace(first, related=(*first.related, *further[:3]))

@@ -49,7 +49,7 @@ def check(program: Program) -> Iterator[Finding]:
                         f"`{coordinate.text}` may be {low:,}, and `{node.verb}` faults before the tensor",
                         Place((*node.route, "at", i)),
                         help=f"begin at 0 or more, or write `assert: [{coordinate.text} >= 0]`"
-                        if all(name.text in program.ranges for name in flat.names)
+                        if all(n.text in program.dims or n.text in program.scalars for n in flat.names)
                         else "begin at 0 or more: stores are clipped at the far end only",
                     )
 

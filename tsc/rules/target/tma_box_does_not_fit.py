@@ -24,7 +24,7 @@ from tsc.ops.tma_prefetch import TmaPrefetch
 from tsc.program.model import Buffer, Program, Tensor
 from tsc.program.storage import BITS
 from tsc.program.tree import Step
-from tsc.rules.target.copies import copies
+from tsc.rules.target.copies import copies, once
 
 RULE = Rule("TSC521", "tma-box-does-not-fit", Severity.ERROR, "a tensor map cannot describe a box")
 
@@ -32,9 +32,9 @@ GRAIN, MOST_RANK = 16, 5  # CUDA driver API, cuTensorMapEncodeTiled
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each TMA copy whose box no tensor map describes."""
-    for copy in copies(program, "tma_load", "tma_store", "tma_reduce"):
-        yield from _judge(copy.step, copy.tensor, copy.buffer)
+    """Yield a finding for each buffer and each prefetch whose box no tensor map describes."""
+    moved = copies(program, "tma_load", "tma_store", "tma_reduce")
+    yield from once((copy, it) for copy in moved for it in _judge(copy.step, copy.tensor, copy.buffer))
     for task in program.tasks:
         for step in task.steps():
             if isinstance(step.model, TmaPrefetch):

@@ -21,24 +21,31 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr.tree import Binary, Int, Node, Ref
 from tsc.program.model import Program
+from tsc.source.route import Route
+from tsc.spec.wording import series
 
 RULE = Rule("TSC531", "unsolvable-shape", Severity.ERROR, "a dim cannot be found from the arguments")
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each dim that no extent determines, at its first use."""
+    """Yield a finding for each extent with dims that no extent determines, where they are used first."""
     solved: set[str] = set()
     for tensor in program.tensors.values():
         if not tensor.workspace:
             solved |= {name for extent in tensor.shape if (name := solvable(extent.tree)) is not None}
+    unknown: dict[Route, list[str]] = {}
     for name, dim in program.dims.items():
         if name not in solved and name not in program.constants:
-            yield Finding(
-                RULE.name,
-                f"no argument tells what `{name}` is: it stands in no extent alone, or with one constant",
-                Place(dim.uses[0]),
-                help=f"use `{name}`, `{name} + c`, `{name} * c` or `{name} // c` as an extent of some param",
-            )
+            unknown.setdefault(dim.uses[0], []).append(name)
+    for route, names in unknown.items():
+        one = names[0]
+        yield Finding(
+            RULE.name,
+            f"no argument tells what {series(names)} {'is' if len(names) == 1 else 'are'}: "
+            "a dim stands alone, or with one constant, in an extent of some param",
+            Place(route),
+            help=f"use `{one}`, `{one} + c`, `{one} * c` or `{one} // c` as an extent of some param",
+        )
 
 
 def solvable(tree: Node) -> str | None:
