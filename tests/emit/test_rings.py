@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.emit.kernels import cuda, document, small
+from tests.emit.kernels import cuda, document, program_of, small
+from tsc.emit.generated import not_generated
+from tsc.source.route import show_route
 
 RESOURCES = "  ring: {kind: smem, stages: 4, dtype: f32, shape: [64]}"
 PARAMS = "params: {x: {dtype: f32, shape: [n, 64]}, y: {dtype: f32, shape: [n, 64]}}"
@@ -218,3 +220,17 @@ def test_comments_carry_the_step_and_its_line() -> None:
     found = document(small(LOAD + STORE % (0, 0), RESOURCES, PARAMS))
     line = found.text[: found.text.index("- {bulk_load")].count("\n") + 1
     assert f"// {line}: bulk_load: x, at: [loop, 0], to: ring\n" in cuda(found, headers=False)
+
+
+def test_threads_that_part_meet_before() -> None:
+    guard = f"{{when_true: thread < 16, body: [{READ}]}}"
+    printed = task(text(steps("{zero: v}", WRITE, guard), SCRATCH, OUT), "main")
+    assert kinds(printed) == ["write", "sync", "read"]
+    assert printed.index("task.sync()") < printed.index("if (task.thread < 16)")
+
+
+def test_in_a_loop_that_threads_leave_apart_they_cannot_meet() -> None:
+    tasks = steps("{zero: v}", f"{{for: thread, as: i, body: [{WRITE}, {READ}]}}")
+    ((route, sentence),) = not_generated(program_of(document(small(tasks, SCRATCH, OUT))))
+    assert show_route(route) == "tasks.main.schedule[1]"
+    assert sentence == "threads that take different ways here would have to meet inside"

@@ -12,7 +12,8 @@ from tsc.ops.base import Engine
 from tsc.program.accesses import touches
 from tsc.program.expand import operand_of
 from tsc.program.model import Task
-from tsc.program.tree import Block, Guard, Loop, Step, TileLoop
+from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop, walk
+from tsc.source.route import Route
 
 Place = tuple[str, int]  # a memory resource and its copy
 # What happened at a place since the task's last sync; `unfenced` since the last proxy fence.
@@ -20,6 +21,8 @@ Marks = frozenset[str]
 State = Mapping[Place, Marks]
 
 SYNCS = frozenset(("task_sync", "store_wait", "sync"))
+APART = frozenset(("load", "store", "do", "zero", "convert"))
+PRIVATE = frozenset(("thread", "warp", "lane"))
 
 
 @dataclass(slots=True)
@@ -28,6 +31,9 @@ class Hazards:
 
     syncs: set[int] = field(default_factory=set)
     fences: set[int] = field(default_factory=set)
+    # Nodes, by identity, that not all threads enter, so that what is needed inside stands before them.
+    before: dict[int, set[str]] = field(default_factory=dict)
+    impossible: list[Route] = field(default_factory=list)
 
 
 def find_hazards(kernel: Kernel, task: Task) -> Hazards:
@@ -44,17 +50,53 @@ class _Walk:
 
     def block(self, block: Block, state: State) -> State:
         for node in block:
-            match node:
-                case Step():
-                    state = self.step(node, state)
-                case Guard():
-                    state = _joined(self.block(node.then, state), self.block(node.otherwise, state))
-                case Loop():
-                    for piece in node.pieces:
-                        state = self.repeated(piece.body, state)
-                case TileLoop():
-                    state = self.repeated(node.body, state)
+            state = self.apart(node, state) if self.diverges(node) else self.node(node, state)
         return state
+
+    def node(self, node: Node, state: State) -> State:
+        match node:
+            case Step():
+                return self.step(node, state)
+            case Guard():
+                return _joined(self.block(node.then, state), self.block(node.otherwise, state))
+            case Loop():
+                for piece in node.pieces:
+                    state = self.repeated(piece.body, state)
+                return state
+            case TileLoop():
+                return self.repeated(node.body, state)
+
+    def diverges(self, node: Node) -> bool:
+        """Whether threads of the task may part at a node."""
+        match node:
+            case Guard(condition=condition) if condition is not None:
+                expressions = [condition]
+            case Loop():
+                expressions = [node.start, node.end, node.step]
+            case _:
+                return False
+        # A register that decides over a common step is the same in all threads; that is the author's promise.
+        common = any(isinstance(inner, Step) and inner.verb not in APART for inner, _ in walk((node,)))
+        private = PRIVATE if common else PRIVATE | self.program.registers.keys()
+        return any(self.program.values.flat(expr, node.env).free & private for expr in expressions)
+
+    def apart(self, node: Node, state: State) -> State:
+        """Walk a node that not all threads enter: they meet before it, since they cannot inside."""
+        needs = self.trial(node, state)
+        if needs.syncs or needs.fences:
+            kinds = self.found.before.setdefault(id(node), set())
+            kinds |= ({"fence"} if needs.fences else set()) | {"sync"}
+            state = {place: frozenset[str]() for place in state} if needs.fences else _synced(state)
+            if self.trial(node, state).syncs:
+                self.found.impossible.append(node.route)
+        return _Walk(self.kernel, self.task, Hazards()).node(node, state)
+
+    def trial(self, node: Node, state: State) -> Hazards:
+        """Return what a node would need inside."""
+        found = Hazards()
+        _Walk(self.kernel, self.task, found).node(node, state)
+        found.syncs |= {index for index in found.before}
+        return found
 
     def repeated(self, body: Block, state: State) -> State:
         while True:

@@ -52,6 +52,8 @@ class Schedule:
         self.rings = Rings(self.function)
         self.brackets = find_brackets(kernel, task, self.rings)
         self.hazards = find_hazards(kernel, task)
+        for route in self.hazards.impossible:
+            kernel.refuse(route, "threads that take different ways here would have to meet inside")
         self.steps = Steps(self.function, self.rings, self.brackets)
         self.loops = Loops(self.function, self.block)
         self.skipped = ""
@@ -112,7 +114,14 @@ class Schedule:
         return items
 
     def node(self, node: Node, scope: Scope) -> list[Item]:
-        """Lower one node."""
+        """Lower one node, with the meeting before it that its threads would not all come to inside."""
+        kinds = self.hazards.before.get(id(node), set())
+        fence: list[Item] = [Statement("fence_async")] if "fence" in kinds else []
+        sync = [self.steps.sync()] if "sync" in kinds else []
+        return [*fence, *sync, *self.bare(node, scope)]
+
+    def bare(self, node: Node, scope: Scope) -> list[Item]:
+        """Lower one node by itself."""
         match node:
             case Step():
                 return self.step(node, scope)
