@@ -86,12 +86,17 @@ def cluster_dims(program: Program) -> tuple[int, int, int]:
 
 
 def spec_hash(program: Program, document: Document | None) -> str:
-    """Return the SHA-256 of everything that the kernel is made from."""
+    """Return the SHA-256 of the spec's text, followed by those of the files that it names.
+
+    Constants set from outside are not part of it: they stand in `constants`.
+    """
     digest = hashlib.sha256()
     digest.update((document.text if document is not None else repr(program.spec)).encode())
     for work in program.works.values():
         if work.text_route[-1] == "file":
             digest.update((work.text or "").encode())
+    for text in program.includes.values():
+        digest.update((text or "").encode())
     return digest.hexdigest()
 
 
