@@ -10,7 +10,7 @@ from tsc.diagnostics import ignores
 from tsc.diagnostics.model import Diagnostic, Finding, Label, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.program.resolve import resolve
-from tsc.rules.registry import RULES, Check, by_name, checks
+from tsc.rules.registry import OF_BUILD, RULES, Check, by_name, checks
 from tsc.source import Document, Reading, read
 from tsc.source.route import Route
 from tsc.source.span import Position, Span
@@ -82,8 +82,8 @@ def check_reading(reading: Reading, overrides: Overrides) -> Report:
     changed = overrides.places()
     found = [_diagnose(finding, reading, changed) for finding in findings]
     if document is not None:
-        active = {rule.name for rule in RULES if program is not None or rule.code.startswith(_TEXT)}
-        applied = ignores.apply(found, document, RULES, active)
+        ran = {rule.name for rule in RULES if program is not None or rule.code.startswith(_TEXT)}
+        applied = ignores.apply(found, document, RULES, ran - OF_BUILD)
         found = [*applied.kept, *(_diagnose(finding, reading, changed) for finding in applied.unused)]
     ordered = tuple(sorted(_once(found), key=_by_place))
     report = Report(reading.name, reading.text, ordered, ordered, document, spec, program)

@@ -30,7 +30,7 @@ def loaded(code: str) -> set[str]:
 
 
 def heavy(modules: set[str]) -> set[str]:
-    names = {"cuda", "jinja2", "numpy", "rich", "tsc.emit", "tsc.toolchain", "tsc.runtime"}
+    names = {"cuda", "jinja2", "numpy", "rich", "tsc.emit.render", "tsc.toolchain", "tsc.runtime"}
     return {name for name in modules if any(name == h or name.startswith(f"{h}.") for h in names)}
 
 

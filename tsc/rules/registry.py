@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tsc.diagnostics.model import Finding, Rule
-from tsc.rules import brackets, capacity, names, queue, roles, routing, structure, target, text
+from tsc.rules import brackets, capacity, compiler, names, queue, roles, routing, structure, target, text
 
 if TYPE_CHECKING:
     from tsc.program.model import Program
@@ -28,9 +28,13 @@ MODULES: tuple[ModuleType, ...] = (
     *brackets.RULES,
     *queue.RULES,
     *target.RULES,
+    *compiler.RULES,
 )
 
 RULES: tuple[Rule, ...] = tuple(sorted((module.RULE for module in MODULES), key=lambda rule: rule.code))
+
+OF_BUILD: frozenset[str] = frozenset(module.RULE.name for module in compiler.RULES)
+"""Names of the rules that only a build reports."""
 
 _MODULES = {module.RULE.name: module for module in MODULES}
 _BY_NAME = {rule.name: rule for rule in RULES} | {rule.code: rule for rule in RULES}

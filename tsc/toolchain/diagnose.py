@@ -7,28 +7,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tsc.diagnostics.model import Diagnostic, Label, Rule, Severity
+from tsc.diagnostics.model import Diagnostic, Label, Rule
+from tsc.rules.compiler import (
+    compiler_warning,
+    cuda_does_not_compile,
+    local_memory,
+    register_spill,
+    serialised_wgmma,
+    setmaxnreg_ignored,
+)
 from tsc.source.span import Position, Span
 from tsc.toolchain.log import LogMessage, LogSeverity, Usage
 
-DOES_NOT_COMPILE: Final = Rule(
-    "TSC501", "cuda-does-not-compile", Severity.ERROR, "the CUDA of a snippet does not compile"
-)
-COMPILER_WARNING: Final = Rule(
-    "TSC502", "compiler-warning", Severity.WARNING, "the compiler or the assembler warns of the spec's CUDA"
-)
-REGISTER_SPILL: Final = Rule(
-    "TSC503", "register-spill", Severity.WARNING, "values do not fit in registers and move to local memory"
-)
-LOCAL_MEMORY: Final = Rule(
-    "TSC504", "local-memory", Severity.WARNING, "an array that is indexed at run time lies in local memory"
-)
-SETMAXNREG_IGNORED: Final = Rule(
-    "TSC505", "setmaxnreg-ignored", Severity.WARNING, "the assembler ignores the register counts of the tasks"
-)
-SERIALISED_WGMMA: Final = Rule(
-    "TSC506", "serialised-wgmma", Severity.WARNING, "the assembler makes asynchronous wgmmas wait in turn"
-)
+DOES_NOT_COMPILE: Final = cuda_does_not_compile.RULE
+COMPILER_WARNING: Final = compiler_warning.RULE
+REGISTER_SPILL: Final = register_spill.RULE
+LOCAL_MEMORY: Final = local_memory.RULE
+SETMAXNREG_IGNORED: Final = setmaxnreg_ignored.RULE
+SERIALISED_WGMMA: Final = serialised_wgmma.RULE
 RULES: Final = (
     DOES_NOT_COMPILE,
     COMPILER_WARNING,
