@@ -167,13 +167,27 @@ class Conditions:
         count = static_trips(self.program, node)
         if count is not None:
             return Interval(count, count)
-        start, end, step = (self.program.flat(e, node.env) for e in (node.start, node.end, node.step))
-        names = {name.text for e in (start, end, step) for name in e.names}
-        if isinstance(step.value, int) and step.value and names <= self.program.ranges.keys():
-            length = f"({end.text}) - ({start.text})" if step.value > 0 else f"({start.text}) - ({end.text})"
-            for expr in parsed(f"max(0, cdiv({length}, {abs(step.value)}))"):
-                return interval(expr, self.program.ranges)
+        for expr in self._length(node):
+            if {name.text for name in expr.names} <= self.program.ranges.keys():
+                found = interval(expr, self.program.ranges)
+                return Interval(max(0, found.lo), max(0, found.hi))
         return Interval(0, 2**63 - 1)
+
+    def _length(self, node: Loop) -> list[Expr]:
+        """Return the number of rounds as an expression, which is negative for a loop of none."""
+        start, end, step = (self.program.flat(e, node.env) for e in (node.start, node.end, node.step))
+        if not isinstance(step.value, int) or not step.value:
+            return []
+        length = f"({end.text}) - ({start.text})" if step.value > 0 else f"({start.text}) - ({end.text})"
+        return parsed(f"cdiv({length}, {abs(step.value)})")
+
+    def rounds(self, node: Loop, rest: int, period: int) -> Assumption | None:
+        """Return what is known behind a loop whose rounds leave `rest` when divided by `period`."""
+        for length in self._length(node):
+            for expr in parsed(f"({length.text}) % {period} == {rest}"):
+                names = frozenset(name.text for name in expr.names)
+                return Assumption(rounds_key(node), True, names, 0, expr)
+        return None
 
     def answer(self, question: Question, now: Round | None, assumed: frozenset[Assumption]) -> bool | None:
         """Decide a condition in a round under assumptions, or say that it is not known."""
@@ -209,6 +223,11 @@ class Conditions:
         if self.asked > MOST_QUESTIONS:
             return None
         return provably(expr, self.program.ranges, [fact for fact in facts if _names(fact) & names])
+
+
+def rounds_key(node: Loop) -> str:
+    """Return the key of what is known of the number of rounds that a loop had."""
+    return f"rounds of {id(node)}"
 
 
 _OF_LOOP = frozenset(("iter", "trips"))

@@ -13,7 +13,16 @@ from math import lcm
 from typing import Generic, TypeVar
 
 from tsc.program.accesses import touches
-from tsc.program.conditions import Assumption, Conditions, Question, Round, parsed, static_cuts, static_trips
+from tsc.program.conditions import (
+    Assumption,
+    Conditions,
+    Question,
+    Round,
+    parsed,
+    rounds_key,
+    static_cuts,
+    static_trips,
+)
 from tsc.program.model import Program, Task
 from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop, blocks, walk
 from tsc.spec.schedule import Do
@@ -121,7 +130,8 @@ class Walker(Generic[S]):
                 body = node.pieces[sum(number >= cut for cut in cuts)].body
                 paths = {_forget_round(path, node) for path in self._block(body, paths, here)}
             return paths
-        some, none = self._split(paths, self.conditions.of_loop(node, now), now)
+        earlier = {_forget(path, lambda one: one.key == rounds_key(node)) for path in paths}
+        some, none = self._split(earlier, self.conditions.of_loop(node, now), now)
         if trips.lo > 0:
             some, none = some | none, set()
         period, offset = self._periods(node)
@@ -157,13 +167,20 @@ class Walker(Generic[S]):
                     round_ = self.conditions.round(node, number, last, number < offset, now)
                     after = {_forget_round(path, node) for path in self._block(bodies[number], here, round_)}
                     if last:
-                        ended |= after
+                        ended |= self._counted(node, after, number + 1, len(bodies) - offset)
                     else:
                         step = number + 1 if number + 1 < len(bodies) else offset
                         following |= {(step, path) for path in after}
             frontier = following - seen
             seen |= following
         return ended, seen
+
+    def _counted(self, node: Loop, paths: set[Path[S]], rounds: int, period: int) -> set[Path[S]]:
+        """Note on paths that leave a loop how many rounds it had, as far as `every` blocks tell."""
+        known = self.conditions.rounds(node, rounds % period, period) if period > 1 else None
+        if known is None:
+            return paths
+        return {Path(path.state, path.assumed | {known}) for path in paths}
 
     def _lasts(self, node: Loop, number: int, offset: int, period: int) -> list[bool]:
         """Return whether a round of this number can be the last one, and whether it need not be."""

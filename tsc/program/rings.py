@@ -19,6 +19,7 @@ class _Seen:
     observed: bool = False
     plain_wait: bool = False
     reads: set[str] = field(default_factory=set)
+    updates: set[str] = field(default_factory=set)
     writes: set[str] = field(default_factory=set)
     multicast: set[str] = field(default_factory=set)
 
@@ -49,14 +50,19 @@ def ring_uses(
                 if touch.operand is None or touch.operand.name not in memories:
                     continue
                 entry = seen.setdefault((touch.operand.name, touch.operand.copy), _Seen())
-                if touch.reads and not (touch.mode == "update" and touch.engine is Engine.TCGEN05):
+                if touch.mode == "read":
                     entry.reads.add(touch.engine.value)
+                elif touch.mode == "update" and touch.engine is not Engine.TCGEN05:
+                    entry.updates.add(touch.engine.value)
                 if touch.writes:
                     entry.writes.add(touch.engine.value)
                     axis = getattr(step.model, "multicast", None)
                     if axis is not None:
                         entry.multicast.add(axis)
         for (name, copy), entry in seen.items():
+            # Who updates a stage that it has acquired fills it; who updates one that it waited for reads it.
+            if not entry.verbs & {"acquire", "commit"} or entry.plain_wait:
+                entry.reads |= entry.updates
             use = RingUse(
                 task.label,
                 name,

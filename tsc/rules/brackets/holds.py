@@ -14,9 +14,8 @@ from tsc.program.model import Memory, Program, Task
 from tsc.program.paths import Walker
 from tsc.program.tree import Step
 from tsc.rules.memo import per_program
-from tsc.rules.names.copy_out_of_range import lost
+from tsc.rules.names.lost import RING_VERBS, lost
 
-RING_VERBS = frozenset(("acquire", "commit", "wait", "release", "try_acquire", "try_wait", "skip"))
 # Nobody keeps so many stages; a ring of which somebody does is left to the proof.
 MOST_KEPT = 64
 

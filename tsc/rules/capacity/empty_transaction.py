@@ -27,7 +27,7 @@ from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.ops.base import Engine
 from tsc.program.model import Program
 from tsc.program.rings import loads
-from tsc.rules.names.copy_out_of_range import lost
+from tsc.rules.names.lost import lost
 
 RULE = Rule(
     "TSC214", "empty-transaction", Severity.ERROR, "a stage of a TMA ring is handed over without a load"

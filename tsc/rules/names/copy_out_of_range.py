@@ -25,7 +25,6 @@ from tsc.model import Reference
 from tsc.program.expand import operand_of
 from tsc.program.model import Program, Task
 from tsc.rules.memo import per_program
-from tsc.rules.names.references import unresolved
 from tsc.source.route import Route
 
 RULE = Rule("TSC113", "copy-out-of-range", Severity.ERROR, "a reference names a copy that does not exist")
@@ -56,19 +55,11 @@ def misnamed(program: Program) -> tuple[tuple[str, Finding], ...]:
     return tuple(found)
 
 
-@per_program
-def lost(program: Program) -> frozenset[str]:
-    """Return the tasks with an operand that is not there, which no other rule should judge."""
-    return frozenset(found.task or "" for found in unresolved(program)) | {
-        task for task, _ in misnamed(program)
-    }
-
-
 def _judge(
     program: Program, task: Task, reference: Reference, env: Mapping[str, int | bool], route: Route
 ) -> Finding | None:
     name, shown = reference.name, f"`{reference.name}`"
-    if name not in program.spec.resources:
+    if name not in program.spec.resources and name not in program.spec.params:
         return None
     per = program.meanings.per(name)
     if per is None and reference.index is not None:
@@ -76,7 +67,8 @@ def _judge(
             RULE.name,
             f"{shown} has one copy, and `{reference}` names one of several",
             Place(route),
-            help=f"write {shown}, or give the resource `per:` a task with replicas",
+            help=f"write {shown}"
+            + (", or give the resource `per:` a task with replicas" if name in program.memories else ""),
         )
     copies = max((other.replicas for other in program.tasks if other.name == per), default=0)
     if copies == 0:

@@ -1,8 +1,8 @@
 """Names a buffer that its ring does not have, or none where the ring has several.
 
 What it does
-    Checks `ring.buffer` against the buffers of the ring, and that an operation on a ring of several
-    buffers says which.
+    Checks `ring.buffer` against the buffers of the ring, that an operation on a ring of several buffers
+    says which, and that a step of the ring itself names no part of it.
 
 Why is this bad
     The operation has no bytes to work on.
@@ -24,6 +24,7 @@ from tsc.expr import closest
 from tsc.expr.hints import listing
 from tsc.ops.registry import BY_VERB
 from tsc.program.accesses import Touch
+from tsc.program.expand import operand_of
 from tsc.program.model import Program
 from tsc.program.tree import Step
 from tsc.rules.names.references import references
@@ -55,6 +56,25 @@ def check(program: Program) -> Iterator[Finding]:
         for step in task.steps():
             if step.verb in BY_VERB:
                 yield from _unsaid(program, step, program.touches(step, task))
+            else:
+                yield from _whole(program, step)
+
+
+def _whole(program: Program, step: Step) -> Iterator[Finding]:
+    """Yield a finding where the protocol of a ring is asked of one of its buffers."""
+    ref = operand_of(step)
+    memory = program.memories.get(ref.name) if ref is not None else None
+    if ref is None or memory is None or not (ref.transposed or memory.buffer(ref.buffer or "")):
+        return
+    if ref.buffer == memory.name or (ref.transposed and memory.buffer("T") is not None):
+        return
+    index = f"[{ref.index.text}]" if ref.index is not None else ""
+    yield Finding(
+        RULE.name,
+        f"`{step.verb}` moves whole stages of `{ref.name}`, and `{ref}` is a part of one",
+        Place((*step.route, step.verb)),
+        help=f"write `{step.verb}: {ref.name}{index}`",
+    )
 
 
 def _unsaid(program: Program, step: Step, touches: Iterator[Touch]) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from types import MappingProxyType
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Pipeline, Program
-from tsc.rules.names.copy_out_of_range import lost
+from tsc.rules.names.lost import lost
 from tsc.source.route import Route
 from tsc.spec.document import KernelExpect
 from tsc.spec.resources import Expect, SignalExpect

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import did_you_mean
 from tsc.program.model import Program
-from tsc.rules.names.copy_out_of_range import lost
+from tsc.rules.names.lost import lost
 from tsc.rules.roles.task_lists_mismatch import task_lists
 from tsc.spec.wording import series
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.names.copy_out_of_range import lost
+from tsc.rules.names.lost import lost
 
 RULE = Rule("TSC174", "pipeline-mismatch", Severity.ERROR, "`pipeline` is not the derived type")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tsc.program.model import Program, RingUse
-from tsc.rules.names.copy_out_of_range import lost
+from tsc.rules.names.lost import lost
 
 
 def one_sided(

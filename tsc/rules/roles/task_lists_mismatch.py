@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.names.copy_out_of_range import lost
+from tsc.rules.names.lost import lost
 from tsc.spec.wording import series
 
 RULE = Rule("TSC173", "task-lists-mismatch", Severity.ERROR, "a task's lists are not what its schedule does")
