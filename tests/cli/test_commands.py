@@ -222,6 +222,10 @@ class TestEmit:
             inside.stdout == tsc("emit", str(ROOT / "specs/norm/rmsnorm.tsc.yaml"), cwd=tmp_path).stdout != ""
         )
 
+    def test_a_race_checker_gets_a_kernel_of_its_own(self) -> None:
+        spec = "specs/copy/cp_async.tsc.yaml"
+        assert tsc("emit", spec, "--sanitize").stdout != tsc("emit", spec).stdout != ""
+
     def test_a_wrong_spec_prints_nothing_but_its_findings(self, wrong: Path) -> None:
         done = tsc("emit", str(wrong))
         assert (done.returncode, done.stdout) == (1, "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsc.cli.exits import FAULT_OF_SPEC, FAULT_OF_TOOL, OutputError, fail
-from tsc.cli.options import Defines, LanguageOption, Settings, SpecArgument, StdinName, split
+from tsc.cli.options import Defines, LanguageOption, SanitizeOption, Settings, SpecArgument, StdinName, split
 
 if TYPE_CHECKING:
     from tsc.check import Report
@@ -44,6 +44,7 @@ def build(
     no_check: Annotated[
         bool, typer.Option("--no-check", help="Build a spec that the check calls wrong, if it can be built.")
     ] = False,
+    sanitize: SanitizeOption = False,
     defines: Defines = None,
     settings: Settings = None,
     stdin_filename: StdinName = None,
@@ -56,7 +57,7 @@ def build(
     report = checked(spec, overrides(defines, settings, arch), stdin_filename, lang)
     program = resolved(report, quiet=False) if no_check else clean(report)
     paths = _paths(output or f"{program.kernel}.cubin", kinds)
-    source = cuda(report, program)
+    source = cuda(report, program, sanitize=sanitize)
     if kinds == ("cu",):
         _write({paths["cu"]: source.encode()})
         return
@@ -93,14 +94,14 @@ def _compile(
     from tsc.toolchain.cache import default_cache
     from tsc.toolchain.diagnose import SpecText
     from tsc.toolchain.errors import CompileFailed, ToolchainError
-    from tsc.toolchain.includes import included
+    from tsc.toolchain.includes import with_nested
     from tsc.toolchain.nvrtc import CompileOptions
 
     document = named_alone(report)
     try:
         built = compile_source(
             source,
-            included(program.spec.include, Path(report.name).parent),
+            with_nested(program.includes, Path(report.name).parent),
             program.targets[0],
             CompileOptions(lineinfo=lineinfo),
             spec=SpecText(document.name, document.text, document.span_of(Place(("kernel",)))),

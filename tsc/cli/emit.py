@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from tsc.cli.options import Defines, LanguageOption, OutputOption, Settings, SpecArgument, StdinName
+from tsc.cli.options import (
+    Defines,
+    LanguageOption,
+    OutputOption,
+    SanitizeOption,
+    Settings,
+    SpecArgument,
+    StdinName,
+)
 
 
 def emit(
@@ -20,6 +28,7 @@ def emit(
         typer.Option("--no-line", help="Leave `#line` out, so that errors name the CUDA and not the spec."),
     ] = False,
     arch: Annotated[str | None, typer.Option(metavar="SM", help="Another target, such as `sm_90a`.")] = None,
+    sanitize: SanitizeOption = False,
     defines: Defines = None,
     settings: Settings = None,
     stdin_filename: StdinName = None,
@@ -31,4 +40,4 @@ def emit(
 
     report = checked(spec, overrides(defines, settings, arch), stdin_filename, lang)
     program = clean(report)
-    deliver(cuda(report, program, headers=not no_headers, line=not no_line), output)
+    deliver(cuda(report, program, headers=not no_headers, line=not no_line, sanitize=sanitize), output)

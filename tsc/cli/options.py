@@ -49,6 +49,12 @@ class TextOrJson(StrEnum):
 
 
 FormatOption = Annotated[TextOrJson, typer.Option("--format", help="For people or for programs.")]
+SanitizeOption = Annotated[
+    bool,
+    typer.Option(
+        "--sanitize", help="Let every thread arrive by itself, which a race checker can follow; slower."
+    ),
+]
 OutputOption = Annotated[
     str, typer.Option("-o", "--output", metavar="FILE", help="Where it goes; `-` is standard output.")
 ]

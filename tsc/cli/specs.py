@@ -110,7 +110,9 @@ def in_spec(diagnostics: Sequence[Diagnostic], report: Report) -> list[Diagnosti
     return [replace(it, file=report.name) for it in apply(diagnostics, document, RULES).kept]
 
 
-def cuda(report: Report, program: Program, *, headers: bool = True, line: bool = True) -> str:
+def cuda(
+    report: Report, program: Program, *, headers: bool = True, line: bool = True, sanitize: bool = False
+) -> str:
     """The CUDA of a program; one that cannot be generated ends the command."""
     from tsc.emit import NotGenerated, emit
 
@@ -120,6 +122,8 @@ def cuda(report: Report, program: Program, *, headers: bool = True, line: bool =
         for name, work in program.works.items()
     }
     try:
-        return emit(replace(program, works=works), headers=headers, line=line, document=document)
+        return emit(
+            replace(program, works=works), headers=headers, line=line, document=document, sanitize=sanitize
+        )
     except NotGenerated as error:
         fail(str(error), FAULT_OF_SPEC)
