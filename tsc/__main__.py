@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tsc.cli import main
+from tsc.cli import run
 
-main()
+run()
