@@ -11,8 +11,10 @@ from tsc.expr import EvalError, Expr, ExprError, Interval, evaluate, fold, inter
 from tsc.program.model import Program
 from tsc.program.tree import Guard, Loop
 
-# A task that asks more questions than this gets no more answers: unknown is always right.
-MOST_QUESTIONS = 400
+# A task that asks more questions than this gets no more answers, and no question is put under more
+# assumptions than this: unknown is always right.
+MOST_QUESTIONS = 100
+MOST_ASSUMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +199,14 @@ class Conditions:
         if question.expr is None:
             return None
         loop = now.loop if now is not None else 0
-        related = frozenset(
-            one for one in assumed
+        found = [
+            one
+            for one in assumed
             if one.expr is not None and one.names & question.names and one.loop in (0, -1, loop)
-        )  # fmt: skip
+        ]
+        if len(found) > MOST_ASSUMED:
+            found = sorted(found, key=lambda one: (len(one.names ^ question.names), one.key))[:MOST_ASSUMED]
+        related = frozenset(found)
         key = (question.key, question.expr, id(now), related)
         if key not in self._answers:
             self._answers[key] = self._prove(question.expr, now, related)

@@ -170,8 +170,9 @@ class Expander:
             items = [self.values.value(item, (*where, i), env) for i, item in enumerate(node.repeat)]
             values = [item for item in items if item is not None]
         else:
-            count = self.values.integer(node.repeat, where, env)
-            values = list(range(min(count or 0, MOST_COPIES)))
+            count = self.values.integer(node.repeat, where, env) or 0
+            # A repeat that is refused is still looked at once.
+            values = list(range(count if self.copies + count <= MOST_COPIES else 1))
         for value in values:
             self.copies += 1
             if self.copies > MOST_COPIES:

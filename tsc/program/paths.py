@@ -185,8 +185,9 @@ class Walker(Generic[S]):
     def _lasts(self, node: Loop, number: int, offset: int, period: int) -> list[bool]:
         """Return whether a round of this number can be the last one, and whether it need not be."""
         trips = self.conditions.trips(node)
-        if trips.lo == trips.hi >= offset:
-            ends = number == offset + (trips.lo - 1 - offset) % period
+        if trips.lo == trips.hi:
+            end = trips.lo - 1
+            ends = number == (end if end < offset else offset + (end - offset) % period)
         else:
             ends = trips.lo <= number + 1 <= trips.hi if number < offset else number + 1 <= trips.hi
         return [True] * ends + [False] * (number + 1 < trips.hi)

@@ -41,7 +41,7 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
     tasks = _name_barriers(tasks)
     registers = register_sets(spec, values)
     cluster = {
-        axis: values.integer(extent, ("launch", "cluster", axis)) or 1
+        axis: max(1, values.integer(extent, ("launch", "cluster", axis)) or 1)
         for axis, extent in spec.launch.cluster.items()
     }
     found = memories(

@@ -28,6 +28,7 @@ from tsc.expr.hints import listing
 from tsc.program.model import Program
 from tsc.program.names import everywhere
 from tsc.program.scope import Site
+from tsc.rules.memo import per_program
 
 RULE = Rule("TSC102", "unknown-name", Severity.ERROR, "an expression uses a name that nothing declares")
 
@@ -39,13 +40,12 @@ def check(program: Program) -> Iterator[Finding]:
         yield Finding(RULE.name, message, Place(site.route, within=(name.start, name.end)), help=help)
 
 
-def unknown(program: Program) -> Iterator[tuple[Site, Name]]:
-    """Yield the names of expressions that no place of the spec knows."""
-    known = {*everywhere(program.spec), *program.spec.let, *(n for site in program.sites for n in site.scope)}
-    for site in program.sites:
-        for name in site.expr.names:
-            if name.text not in known:
-                yield site, name
+@per_program
+def unknown(program: Program) -> tuple[tuple[Site, Name], ...]:
+    """Return the names of expressions that no place of the spec knows."""
+    scopes = {id(site.scope): site.scope for site in program.sites}.values()
+    known = {*everywhere(program.spec), *program.spec.let, *(name for scope in scopes for name in scope)}
+    return tuple((site, name) for site in program.sites for name in site.expr.names if name.text not in known)
 
 
 def _said(program: Program, site: Site, name: str) -> tuple[str, str]:
