@@ -36,14 +36,16 @@ class TmaLoad(StepModel):
 
 
 TEMPLATE = """
+{% set lead = "  " * loops | length %}
 {% for variable, count in loops %}
 {{ "  " * loop.index0 }}for (int {{ variable }} = 0; {{ variable }} < {{ count }}; ++{{ variable }})
 {% endfor %}
 {% for part in parts %}
 {% if mask %}
-{{ "  " * loops | length }}tma_load_multicast{{ cache }}({{ part.address }}, {{ map }}, {{ barrier }}, {{ mask }}, {{ part.at }});
+{{ lead }}tma_load_multicast{{ cache }}(
+{{- part.address }}, {{ map }}, {{ barrier }}, {{ mask }}, {{ part.at }});
 {% else %}
-{{ "  " * loops | length }}tma_load{{ cache }}({{ part.address }}, {{ map }}, {{ barrier }}, {{ part.at }});
+{{ lead }}tma_load{{ cache }}({{ part.address }}, {{ map }}, {{ barrier }}, {{ part.at }});
 {% endif %}
 {% endfor %}
 """
