@@ -50,7 +50,8 @@ def _label(program: Program, name: str) -> str:
         return f"{name}: {tensor.dtype} [{', '.join(extent.text for extent in tensor.shape)}]"
     memory = program.memories[name]
     ring = program.pipelines.get((name, 0))
-    stages = f", {memory.stages} stages" if memory.stages is not None else ""
+    count = "1 stage" if memory.stages == 1 else f"{memory.stages} stages"
+    stages = f", {count}" if memory.stages is not None else ""
     return f"{name}: {memory.kind}{stages}" + (f", {ring.kind}" if ring is not None else "")
 
 

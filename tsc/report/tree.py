@@ -11,7 +11,7 @@ from tsc.expr import Expr
 from tsc.model import Reference
 from tsc.program.model import Program, Task
 from tsc.program.names import expressions, key_of
-from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop, blocks
+from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop, blocks, walk
 from tsc.spec.schedule import Do
 
 Row = tuple[str, str, str, str]  # section, call index, the node with its branches, a note
@@ -20,34 +20,46 @@ WIDTH = 76  # notes stand in one column up to here
 
 @dataclass(frozen=True, slots=True)
 class ValueRoute:
-    """The way of a token: from the step that makes it to the step that takes it, by their call indices."""
+    """The way of a token: from the step that makes it, by its call index, to the node that takes it."""
 
     token: str
     maker: int
-    taker: int
+    node: Node
+
+    @property
+    def taker(self) -> int | None:
+        """The call index of the step that takes it; a loop or guard has none."""
+        return self.node.index if isinstance(self.node, Step) else None
 
 
 def value_routes(task: Task) -> tuple[ValueRoute, ...]:
     """Return the routes of a task's tokens: from the nearest step before, else from the round before."""
-    makers: dict[str, list[int]] = {}
-    for step in task.steps():
-        if isinstance(step.model, Do):
-            for name in step.model.out:
-                makers.setdefault(name, []).append(step.index)
+    last = {
+        name: step.index for step in task.steps() if isinstance(step.model, Do) for name in step.model.out
+    }
+    made: dict[str, int] = {}
     found = []
-    for step in task.steps():
-        for name in sorted(_names(step) & makers.keys()):
-            before = [index for index in makers[name] if index < step.index]
-            found.append(ValueRoute(name, before[-1] if before else makers[name][-1], step.index))
+    for node, _ in walk(task.tree):
+        for name in sorted(_names(node) & last.keys()):
+            found.append(ValueRoute(name, made.get(name, last[name]), node))
+        if isinstance(node, Step) and isinstance(node.model, Do):
+            made.update(dict.fromkeys(node.model.out, node.index))
     return tuple(found)
 
 
-def _names(step: Step) -> set[str]:
-    if isinstance(step.model, str):
-        return set()
-    fields = type(step.model).model_fields
-    found = (expr for field in fields for _, expr in expressions(getattr(step.model, field), ()))
-    return {name.text for expr in found for name in expr.names}
+def _names(node: Node) -> set[str]:
+    values: list[Any] = []
+    match node:
+        case Step():
+            if not isinstance(node.model, str):
+                values = [getattr(node.model, field) for field in type(node.model).model_fields]
+        case Loop():
+            values = [node.start, node.end, node.step]
+        case Guard():
+            values = [node.condition]
+        case TileLoop():
+            values = [node.skip_if]
+    return {name.text for value in values for _, expr in expressions(value, ()) for name in expr.names}
 
 
 def step_text(step: Step) -> str:
@@ -110,8 +122,10 @@ def render_text(program: Program) -> str:
 
     Replicas whose trees read the same are printed once.
     """
-    size = "unknown" if program.smem_bytes is None else f"{program.smem_bytes:,} bytes of shared memory"
-    lines = [f"{program.kernel}: {', '.join(program.targets)}, {program.threads or '?'} threads, {size}"]
+    bytes_, threads = program.smem_bytes, program.threads
+    size = "shared memory unknown" if bytes_ is None else f"{bytes_:,} bytes of shared memory"
+    count = "threads unknown" if threads is None else f"{threads:,} threads"
+    lines = [f"{program.kernel}: {', '.join(program.targets)}, {count}, {size}"]
     printed: dict[tuple[str, tuple[Row, ...]], list[Task]] = {}
     for task in program.tasks:
         rows = tuple(_rows(task.tree, "", value_routes(task)))
@@ -143,7 +157,7 @@ def _rows(block: Block, indent: str, routes: tuple[ValueRoute, ...]) -> Iterator
         if isinstance(node, Step):
             yield node.section, f"#{node.index}", lead + step_text(node), _note(node, routes)
             continue
-        yield "", "", lead + node_text(node), ""
+        yield "", "", lead + node_text(node), ", ".join(_sources(node, routes))
         named = _named_blocks(node)
         for name, body in named:
             if name:
@@ -169,16 +183,21 @@ def _named_blocks(node: Node) -> list[tuple[str, Block]]:
 def _note(step: Step, routes: tuple[ValueRoute, ...]) -> str:
     used = _names(step) - {"threads", "replica"}
     parts = [f"{name} = {value}" for name, value in step.env.items() if name in used]
-    parts += [f"`{route.token}` from #{route.maker}" for route in routes if route.taker == step.index]
-    parts += ["derived"] if step.derived else []
-    return ", ".join(parts)
+    return ", ".join([*parts, *_sources(step, routes), *(["derived"] if step.derived else [])])
+
+
+def _sources(node: Node, routes: tuple[ValueRoute, ...]) -> list[str]:
+    return [f"`{route.token}` from #{route.maker}" for route in routes if route.node is node]
 
 
 def render_json(program: Program) -> str:
-    """Return the trees as JSON: tasks with warps and nodes, each node with its kind, text and inner blocks."""
+    """Return the trees as JSON: tasks with their warps and nodes, each with kind, text and inner blocks."""
     tasks = []
     for task in program.tasks:
-        routes = [{"token": r.token, "from": r.maker, "to": r.taker} for r in value_routes(task)]
+        routes = [
+            {"token": r.token, "from": r.maker, "to": r.taker, "route": list(r.node.route)}
+            for r in value_routes(task)
+        ]
         tasks.append(
             {
                 "task": task.label,
