@@ -22,10 +22,11 @@ from collections.abc import Iterator
 from itertools import islice
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import EvalError, Expr, build, evaluate
-from tsc.expr.tree import Binary, Bool, Call, Choice, Index, Int, Logic, Node, Ref, children, walk
+from tsc.expr import Expr, build
+from tsc.expr.tree import walk
 from tsc.program.model import Program
 from tsc.program.values import let_order
+from tsc.rules.names.hopeless import hopeless
 from tsc.source.route import Route
 
 RULE = Rule("TSC106", "expression-without-value", Severity.ERROR, "an expression has no value")
@@ -59,36 +60,17 @@ def _fault(program: Program, expr: Expr, route: Route) -> Finding | None:
         return Finding(
             RULE.name, error.message, Place(route, within=(error.start, error.end)), help=error.help
         )
-    why = next(filter(None, map(_hopeless, walk(program.flat(expr).tree))), "")
+    why = next(filter(None, map(hopeless, walk(program.flat(expr).tree))), "")
     if not why:
         return None
     for node in reversed(list(walk(expr.tree))):
-        if _hopeless(program.flat(build(node)).tree):
+        if hopeless(program.flat(build(node)).tree):
             known = {
                 n.text: program.constants[n.text] for n in build(node).names if n.text in program.constants
             }
             given = ", ".join(f"{name} = {int(value):,}" for name, value in known.items())
             return _finding(route, why, (node.start, node.end), given)
     return _finding(route, why, None)
-
-
-def _hopeless(node: Node) -> str:
-    """Say why a folded node can have no value; nothing if it can."""
-    if isinstance(node, Ref | Int | Bool | Index | Choice | Logic):
-        return ""
-    divides = (isinstance(node, Binary) and node.op in ("//", "%")) or (
-        isinstance(node, Call) and node.function in ("cdiv", "align")
-    )
-    operands = children(node)
-    if divides and operands[1] == Int(0):
-        return f"`{build(node).text}` divides by zero"
-    if not all(isinstance(operand, Int | Bool) for operand in operands):
-        return ""
-    try:
-        evaluate(build(node), {})
-    except EvalError as error:
-        return error.message
-    return ""
 
 
 def _finding(route: Route, why: str, within: tuple[int, int] | None, given: str = "") -> Finding:
