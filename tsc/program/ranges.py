@@ -32,9 +32,17 @@ def ranges_at(program: Program, task: Task, above: tuple[Node, ...]) -> dict[str
 
 
 def facts_at(program: Program, step: Step, above: tuple[Node, ...]) -> list[Expr]:
-    """Return what holds where a step stands: what the spec asserts, and the conditions around the step."""
+    """Return what holds where a step stands: what is asserted, and the conditions and loops around it."""
     facts = [program.flat(expr) for expr in program.spec.assert_]
     for node in above:
+        if isinstance(node, Loop):
+            start, end, stride = (program.flat(e, node.env) for e in (node.start, node.end, node.step))
+            rising = interval(stride, program.ranges)
+            if rising.lo > 0 or rising.hi < 0:
+                to, before = ("<=", "<") if rising.lo > 0 else (">=", ">")
+                facts += parsed(
+                    f"({start.text}) {to} {node.variable}", f"{node.variable} {before} ({end.text})"
+                )
         if isinstance(node, Guard) and node.condition is not None:
             flat, side = program.flat(node.condition, node.env), step.route[len(node.route)]
             holds = side == "then" or node.verb == "when_true"

@@ -59,6 +59,11 @@ class Holds:
         routes = dict.fromkeys(step.route for step in self.verbs(verb))
         return tuple(Place(route, label=label) for route in routes)[:3]
 
+    def also(self, indices: list[int], first: Step) -> tuple[Place, ...]:
+        """Return where the other steps of one mistake stand."""
+        routes = dict.fromkeys(self.steps[i].route for i in indices if self.steps[i].route != first.route)
+        return tuple(Place(route, label="and here") for route in routes)[:3]
+
     def stray_writes(self) -> list[int]:
         """Return the steps that write a stage which some path to them has not acquired."""
         return [
@@ -106,6 +111,18 @@ def kept(program: Program, step: Step) -> int:
     """Return how many stages a `commit` or `release` keeps; what is not known counts as none."""
     keep = getattr(step.model, "keep", None)
     return max(0, program.values.integer(keep, (*step.route, "keep"), step.env) or 0)
+
+
+@per_program
+def broken(program: Program) -> frozenset[str]:
+    """Return the rings with a bracket that does not close: what is derived from their steps is not judged."""
+    found = set()
+    for entry in holds(program):
+        idle = entry.idle(program, "commit") or entry.idle(program, "release")
+        held = any(end.acquired or end.waited for end in entry.ends)
+        if idle or held or entry.stray_writes() or entry.stray_reads():
+            found.add(entry.memory.name)
+    return frozenset(found)
 
 
 def named(step: Step) -> str:

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program, Task
 from tsc.program.tree import Loop, Step, TileLoop, steps, walk
-from tsc.rules.brackets.holds import ring_of
+from tsc.rules.brackets.holds import holds, ring_of
 
 RULE = Rule("TSC307", "try-without-its-step", Severity.ERROR, "a try is never followed by its blocking step")
 
@@ -36,6 +36,9 @@ _BLOCKING = {"try_acquire": "acquire", "try_wait": "wait"}
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each try that no blocking step can follow."""
+    stray = {
+        (e.task.label, e.memory.name, e.copy) for e in holds(program) if e.stray_writes() or e.stray_reads()
+    }
     for task in program.tasks:
         for node, above in walk(task.tree):
             if not isinstance(node, Step) or node.verb not in _BLOCKING:
@@ -44,6 +47,8 @@ def check(program: Program) -> Iterator[Finding]:
             again = [step for outer in loops for step in steps((outer,))]
             following = [step for step in task.steps() if step.index > node.index] + again
             for ring in ring_of(program, task, node):
+                if (task.label, *ring) in stray:
+                    continue  # the missing step has been reported where the stage is touched
                 if not any(_is(program, task, step, _BLOCKING[node.verb], ring) for step in following):
                     verb = _BLOCKING[node.verb]
                     yield Finding(

@@ -31,21 +31,22 @@ RULE = Rule("TSC301", "write-outside-acquire", Severity.ERROR, "a stage is writt
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each step that writes a stage that some path has not acquired."""
+    """Yield a finding for the steps of a task that write a stage which some path has not acquired."""
     for entry in holds(program):
+        alike: dict[tuple[bool, bool], list[int]] = {}
         for index in entry.stray_writes():
-            step, ring, bad = entry.steps[index], entry.memory.name, entry.unheld(index, True)
-            some = len(bad) < len(entry.before[index])
-            acquires = entry.places("acquire", "acquired here")
-            commits = () if some else entry.places("commit", "committed here")[: len(acquires)]
-            mend = f"put `acquire: {ring}` before it" + (", on every path" if some else "")
+            some = len(entry.unheld(index, True)) < len(entry.before[index])
+            alike.setdefault((some, bool(entry.verbs("acquire"))), []).append(index)
+        for (some, acquired), (first, *others) in alike.items():
+            step, ring = entry.steps[first], entry.memory.name
+            commits = entry.places("commit", "committed here") if acquired and not some else ()
             yield Finding(
                 RULE.name,
                 f"`{named(step)}` writes a stage of `{ring}` here, "
                 f"and {'not every' if some else 'no'} path to it holds an acquired one",
                 Place(step.route, label="written outside `acquire` and `commit`"),
-                (*acquires, *commits),
+                (*entry.places("acquire", "acquired here"), *commits[:1], *entry.also(others, step)),
                 help=f"put it between `acquire: {ring}` and `commit: {ring}`"
-                if acquires and not some
-                else mend,
+                if acquired and not some
+                else f"put `acquire: {ring}` before it" + (", on every path" if some else ""),
             )

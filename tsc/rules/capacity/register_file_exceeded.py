@@ -39,7 +39,7 @@ def check(program: Program) -> Iterator[Finding]:
     # A warpgroup has one count, so the warps that say nothing beside one that does have its count too.
     groups = warpgroups(program)
     owners = {g: task for g, tasks in groups.items() for task in tasks if task.registers is not None}
-    free = -(-program.threads // 128) - len(owners)
+    free = max(0, -(-program.threads // 128) - len(owners))
     total = 128 * (sum(task.registers or 0 for task in owners.values()) + LEAST * free)
     if total <= limit:
         return

@@ -12,6 +12,7 @@ from tsc.rules.names.copy_out_of_range import misnamed
 from tsc.rules.names.references import unresolved
 
 RING_VERBS = frozenset(("acquire", "commit", "wait", "release", "try_acquire", "try_wait", "skip"))
+ORDER_VERBS = frozenset(("take", "pass", "sync", "arrive"))
 
 
 @per_program
@@ -24,13 +25,15 @@ def lost(program: Program) -> frozenset[str]:
 
 
 def _stray(program: Program) -> Callable[[Step], bool]:
-    """Whether a step of the ring protocol names what has none, as another rule says."""
+    """Whether a step of a protocol names what does not have it, as another rule says."""
 
     def stray(step: Step) -> bool:
-        reference = operand_of(step) if step.verb in RING_VERBS else None
+        reference = operand_of(step) if step.verb in RING_VERBS | ORDER_VERBS else None
         if reference is None or reference.name not in {*program.spec.resources, *program.spec.params}:
             return False
         memory = program.memories.get(reference.name)
+        if step.verb in ORDER_VERBS:
+            return memory is not None
         kind = getattr(program.spec.resources.get(reference.name), "kind", "param")
         return not memory.ring if memory is not None else kind not in ("merge", "fork", "queue")
 

@@ -21,6 +21,7 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import Name, closest, did_you_mean
@@ -34,10 +35,15 @@ RULE = Rule("TSC102", "unknown-name", Severity.ERROR, "an expression uses a name
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each use of a name that is known nowhere."""
+    """Yield a finding for each name that is known nowhere, with its uses in one task."""
+    alike: dict[tuple[str, str | None], list[tuple[Site, Name]]] = {}
     for site, name in unknown(program):
-        message, help = _said(program, site, name.text)
-        yield Finding(RULE.name, message, Place(site.route, within=(name.start, name.end)), help=help)
+        alike.setdefault((name.text, site.task), []).append((site, name))
+    for (text, _), uses in alike.items():
+        first, *others = (Place(site.route, within=(name.start, name.end)) for site, name in uses)
+        message, help = _said(program, uses[0][0], text)
+        also = tuple(replace(place, label="and here") for place in others if place.route != first.route)
+        yield Finding(RULE.name, message, first, also[:3], help)
 
 
 @per_program

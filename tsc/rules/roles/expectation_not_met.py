@@ -17,11 +17,10 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.program.model import Pipeline, Program
-from tsc.rules.names.lost import lost
+from tsc.program.model import Memory, Pipeline, Program
+from tsc.rules.roles.sides import unclear
 from tsc.source.route import Route
 from tsc.spec.document import KernelExpect
 from tsc.spec.resources import Expect, SignalExpect
@@ -36,37 +35,29 @@ AT_RUN_TIME = "a load is guarded, or moves a run-time number of rows"
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each figure that differs."""
-    spec = program.spec
-    if lost(program):
-        return
-    if spec.expect is not None:
-        figures: dict[str, int | str | None] = {
-            "smem_bytes": program.smem_bytes,
-            "tmem_columns": program.tmem_columns,
-            "threads": program.threads,
-        }
-        yield from _compare(program, spec.expect, ("expect",), figures, "the kernel")
+    expect, unknown = program.spec.expect, unclear(program)
+    # A ring that is not synchronised as meant has other barriers than meant.
+    if expect is not None and not unknown:
+        figures = {field: getattr(program, field) for field in type(expect).model_fields}
+        yield from _compare(program, expect, ("expect",), figures, "the kernel", {})
     for name, memory in program.memories.items():
-        expect = getattr(spec.resources[name], "expect", None)
-        if expect is None:
-            continue
-        size = memory.stage_bytes * max(1, memory.stages or 1)
-        figures = {"bytes": size if memory.buffers and memory.stages != 0 else None}
-        ring = program.pipelines.get((name, 0))
-        if ring is not None:
-            figures["full_arrivals"] = ring.full_arrivals
-            figures["empty_arrivals"] = ring.empty_arrivals
-            figures["tx_bytes"] = ring.tx_bytes if ring.tx_bytes is not None else AT_RUN_TIME
-        route = ("resources", name, "expect")
-        yield from _compare(program, expect, route, figures, f"`{name}`", _sides(program, ring))
+        model, ring = program.spec.resources[name], program.pipelines.get((name, 0))
+        mine, stated = getattr(model, "expect", None), getattr(model, "pipeline", None)
+        other = ring is not None and stated not in (None, ring.kind)  # of which all else follows
+        if mine is not None and name not in unknown and not other:
+            sides = {"full_arrivals": ring.producers, "empty_arrivals": ring.consumers} if ring else {}
+            whose = {side: f" ({series(who) if who else 'nobody'})" for side, who in sides.items()}
+            route = (*memory.route, "expect")
+            yield from _compare(program, mine, route, _figures(memory, ring), f"`{name}`", whose)
 
 
-def _sides(program: Program, ring: Pipeline | None) -> dict[str, str]:
-    """Say whose arrivals are counted."""
-    if ring is None:
-        return {}
-    sides = {"full_arrivals": ring.producers, "empty_arrivals": ring.consumers}
-    return {field: f" ({series(labels)})" if labels else " (nobody)" for field, labels in sides.items()}
+def _figures(memory: Memory, ring: Pipeline | None) -> dict[str, int | str | None]:
+    size = memory.stage_bytes * max(1, memory.stages or 1)
+    figures: dict[str, int | str | None] = {"bytes": size if memory.buffers and memory.stages != 0 else None}
+    if ring is not None:
+        figures |= {"full_arrivals": ring.full_arrivals, "empty_arrivals": ring.empty_arrivals}
+        figures["tx_bytes"] = ring.tx_bytes if ring.tx_bytes is not None else AT_RUN_TIME
+    return figures
 
 
 def _compare(
@@ -75,7 +66,7 @@ def _compare(
     route: Route,
     figures: Mapping[str, int | str | None],
     owner: str,
-    whose: Mapping[str, str] = MappingProxyType({}),
+    whose: Mapping[str, str],
 ) -> Iterator[Finding]:
     for field in type(expect).model_fields:
         wanted = program.values.integer(getattr(expect, field), (*route, field))

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import did_you_mean
 from tsc.program.model import Program
-from tsc.rules.names.lost import lost
+from tsc.rules.roles.sides import unclear
 from tsc.rules.roles.task_lists_mismatch import task_lists
 from tsc.spec.wording import series
 
@@ -31,7 +31,7 @@ RULE = Rule("TSC172", "graph-mismatch", Severity.ERROR, "`graph` is not the grap
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each name, node or edge in which the two graphs differ."""
     stated = program.spec.graph
-    if stated is None or lost(program):
+    if stated is None or unclear(program):
         return
     for name, sources in stated.items():
         if name not in program.graph:

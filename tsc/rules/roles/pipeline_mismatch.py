@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.names.lost import lost
+from tsc.rules.roles.sides import unclear
 
 RULE = Rule("TSC174", "pipeline-mismatch", Severity.ERROR, "`pipeline` is not the derived type")
 
@@ -31,7 +31,7 @@ def check(program: Program) -> Iterator[Finding]:
     for name in program.memories:
         stated = getattr(program.spec.resources[name], "pipeline", None)
         ring = program.pipelines.get((name, 0))
-        if stated is not None and ring is not None and stated != ring.kind and not lost(program):
+        if stated is not None and ring is not None and stated != ring.kind and name not in unclear(program):
             why = (
                 "only a store engine of the committing task reads it" if ring.store_ring else _why(ring.kind)
             )

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.program.model import Program, RingUse
-from tsc.rules.roles.sides import one_sided
+from tsc.program.model import Program
+from tsc.rules.roles.sides import commits, one_sided, reads
 from tsc.spec.wording import series
 
 RULE = Rule("TSC171", "ring-without-consumer", Severity.ERROR, "a ring is filled and never read")
@@ -28,7 +28,7 @@ RULE = Rule("TSC171", "ring-without-consumer", Severity.ERROR, "a ring is filled
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each ring that is committed and never read; half a bracket is another rule's."""
-    for name, uses, missing in one_sided(program, _commits, _reads):
+    for name, uses, missing in one_sided(program, commits, reads):
         writers = list(dict.fromkeys(program.task(use.task).name for use in uses))
         fill = "commit" if program.memories[name].kind == "signal" else "fill"
         fill += "s" if len(writers) == 1 else ""
@@ -39,11 +39,3 @@ def check(program: Program) -> Iterator[Finding]:
             tuple(Place(("tasks", writer), "key", label="commits") for writer in writers[:3]),
             help=f"let a task `wait` for, read and `release` `{name}`",
         )
-
-
-def _commits(use: RingUse) -> bool:
-    return use.commits
-
-
-def _reads(use: RingUse) -> bool:
-    return use.waits or use.releases or use.skips or (bool(use.engine_reads) and not use.produces)

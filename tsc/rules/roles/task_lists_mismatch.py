@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.rules.names.lost import lost
+from tsc.rules.roles.sides import unclear
 from tsc.spec.wording import series
 
 RULE = Rule("TSC173", "task-lists-mismatch", Severity.ERROR, "a task's lists are not what its schedule does")
@@ -56,7 +57,7 @@ def check(program: Program) -> Iterator[Finding]:
             names = [reference.name for reference in stated or ()]
             for i, listed in enumerate(names):
                 resource = program.spec.resources.get(listed)
-                if resource is not None and listed not in derived:
+                if resource is not None and listed not in {*derived, *unclear(program)}:
                     kind = f", and `{listed}` is of kind `{resource.kind}`"
                     yield Finding(
                         RULE.name,
@@ -66,7 +67,7 @@ def check(program: Program) -> Iterator[Finding]:
                         Place(("tasks", name, side, i)),
                         help="take it out of the list",
                     )
-            missing = [one for one in derived if one not in names]
+            missing = [one for one in derived if one not in {*names, *unclear(program)}]
             if stated is not None and missing:
                 yield Finding(
                     RULE.name,

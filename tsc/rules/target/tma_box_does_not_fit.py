@@ -71,8 +71,8 @@ def _judge(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
 
 def _width(inner: int, bits: int, place: Place, related: tuple[Place, ...]) -> Iterator[Finding]:
     width = inner * bits // 8
-    if width % GRAIN or width == 0:
-        wider = max(1, -(-width // GRAIN)) * GRAIN * 8 // bits
+    if width % GRAIN and inner > 0:
+        wider = -(-width // GRAIN) * GRAIN * 8 // bits
         each = f"{bits // 8} =" if bits >= 8 else f"{bits} bits ="
         yield Finding(
             RULE.name,
