@@ -10,6 +10,7 @@ from tsc.diagnostics import ignores
 from tsc.diagnostics.model import Diagnostic, Finding, Label, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.program.resolve import resolve
+from tsc.rules.causes import without_symptoms
 from tsc.rules.registry import OF_BUILD, RULES, Check, by_name, checks
 from tsc.source import Document, Reading, read
 from tsc.source.route import Route
@@ -76,7 +77,7 @@ def check_reading(reading: Reading, overrides: Overrides) -> Report:
         findings = [*_unless_cut(findings, mistakes), *mistakes]
     if spec is not None:
         program = resolve(spec, reading.name, Path(reading.name).parent)
-        findings += _apply_rules(program, checks())
+        findings += without_symptoms(program, tuple(_apply_rules(program, checks())))
         if not any(rule is not None and rule.severity is Severity.ERROR for rule in _rules_of(findings)):
             findings += _apply_rules(program, checks(sound=True))
     changed = overrides.places()

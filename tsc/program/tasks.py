@@ -156,7 +156,7 @@ def place_warps(tasks: list[Task]) -> tuple[list[Task], int | None]:
         task = tasks[i]
         if task.first_warp is not None:
             continue
-        need = task.warps or 0
+        need = max(0, task.warps or 0)
         while clash := next((end for begin, end in taken if begin < cursor + need and cursor < end), None):
             cursor = clash
         placed[i] = replace(task, first_warp=cursor)

@@ -17,6 +17,7 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
@@ -35,10 +36,16 @@ def check(program: Program) -> Iterator[Finding]:
             yield _finding((*task.route, "warps"), f"`warps` of `{task.name}`", task.warps, 1)
         if task.first_warp is not None and task.first_warp < 0:
             yield _finding((*task.route, "first_warp"), f"`first_warp` of `{task.name}`", task.first_warp, 0)
+    alike: dict[object, list[Finding]] = {}
     for route, what, expr, least in _counts(program):
         value = program.values.integer(expr, route)
         if value is not None and value < least:
-            yield _finding(route, what, value, least)
+            # One expression in several places is one mistake.
+            alike.setdefault(expr.text if expr.names else route, []).append(
+                _finding(route, what, value, least)
+            )
+    for first, *others in alike.values():
+        yield replace(first, related=tuple(replace(it.place, label="and here") for it in others[:3]))
 
 
 def _finding(route: Route, what: str, value: int, least: int) -> Finding:

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program, Task
+from tsc.rules.capacity import too_many_warps
 
 RULE = Rule("TSC203", "overlapping-warps", Severity.ERROR, "two tasks stand on one warp")
 
@@ -28,8 +29,9 @@ RULE = Rule("TSC203", "overlapping-warps", Severity.ERROR, "two tasks stand on o
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each pair of tasks that share a warp."""
     placed = [task for task in program.tasks if task.first_warp is not None and (task.warps or 0) > 0]
-    # Beyond 64 tasks there are more warps than a CTA has, which is said elsewhere.
-    for i, one in enumerate(placed[:64]):
+    if any((task.first_warp or 0) < 0 for task in program.tasks) or any(too_many_warps.check(program)):
+        return  # where to begin then cannot be told
+    for i, one in enumerate(placed):
         for other in placed[:i]:
             a, b = one.first_warp or 0, other.first_warp or 0
             first, last = max(a, b), min(a + (one.warps or 0), b + (other.warps or 0)) - 1

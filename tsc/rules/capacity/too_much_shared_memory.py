@@ -55,7 +55,7 @@ def check(program: Program) -> Iterator[Finding]:
 
 def _times(memory: Memory) -> str:
     count = max(1, memory.stages or 1) * memory.copies
-    return f"{count} x {memory.stage_bytes:,}" if count > 1 else f"{memory.stage_bytes:,}"
+    return f"{count:,} x {memory.stage_bytes:,}" if count > 1 else f"{memory.stage_bytes:,}"
 
 
 def _mend(program: Program, placed: list[Memory], total: int, limit: int) -> str:

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
+from tsc.rules.capacity import too_many_warps
 
 RULE = Rule("TSC204", "warp-gap", Severity.ERROR, "warps between two tasks belong to nobody")
 
@@ -29,8 +30,10 @@ MOST = 1024  # more warps than any CTA has
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield one finding for each task that stands behind a gap; padding after the last task is no gap."""
-    if any(task.warps is None for task in program.tasks):
+    if any((task.warps or 0) < 1 or (task.first_warp or 0) < 0 for task in program.tasks):
         return
+    if any(too_many_warps.check(program)):
+        return  # which says where the gap comes from
     covered: set[int] = set()
     for task in program.tasks:
         if task.first_warp is not None and task.warps:

@@ -19,6 +19,7 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
@@ -33,7 +34,15 @@ RULE = Rule("TSC106", "expression-without-value", Severity.ERROR, "an expression
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each expression that fails, at its let if it fails there."""
+    """Yield a finding for each expression that fails, lets included, and one for each constant that is 0."""
+    alike: dict[object, list[Finding]] = {}
+    for finding in _faults(program):
+        alike.setdefault(finding.place.label or finding.place, []).append(finding)
+    for first, *others in alike.values():
+        yield replace(first, related=tuple(replace(it.place, label="and here") for it in others[:3]))
+
+
+def _faults(program: Program) -> Iterator[Finding]:
     broken, reported = set[str](), set[Route]()
     for name in let_order(program.spec.let):
         expr, route = program.spec.let[name], ("let", name)
@@ -65,9 +74,9 @@ def _fault(program: Program, expr: Expr, route: Route) -> Finding | None:
         return None
     for node in reversed(list(walk(expr.tree))):
         if hopeless(program.flat(build(node)).tree):
-            known = {
-                n.text: program.constants[n.text] for n in build(node).names if n.text in program.constants
-            }
+            names = [name.text for name in build(node).names if name.text in program.constants]
+            zeros = [name for name in names if program.constants[name] == 0 and "by zero" in why]
+            known = {name: program.constants[name] for name in zeros or names}
             given = ", ".join(f"{name} = {int(value):,}" for name, value in known.items())
             return _finding(route, why, (node.start, node.end), given)
     return _finding(route, why, None)

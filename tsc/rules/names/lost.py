@@ -8,7 +8,7 @@ from tsc.program.expand import operand_of
 from tsc.program.model import Program
 from tsc.program.tree import Step
 from tsc.rules.memo import per_program
-from tsc.rules.names.copy_out_of_range import misnamed
+from tsc.rules.names.misnamed import misnamed
 from tsc.rules.names.references import unresolved
 
 RING_VERBS = frozenset(("acquire", "commit", "wait", "release", "try_acquire", "try_wait", "skip"))

@@ -46,12 +46,14 @@ def misuses(program: Program, site: Site) -> Iterator[tuple[Index | Ref, str, st
         match node:
             case Call(function="find", args=(Ref(name=name) as ref, _)):
                 searched.add(ref.start)
-                if name not in program.tensors:
+                if name not in program.tensors and name in site.scope:
                     yield ref, f"`find` searches a tensor, and `{name}` is none", "name a tensor of offsets"
-                else:
+                elif name in program.tensors:
                     yield from _indexed(program.tensors[name], ref, 1)
             case Index(name=name, args=args):
                 tensor = program.tensors.get(name)
+                if tensor is None and name not in site.scope:
+                    continue  # nothing at all has that name
                 if tensor is None:
                     yield node, f"`{name}` is no tensor and cannot be indexed", f"write `{name}`"
                 else:

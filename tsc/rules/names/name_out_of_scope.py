@@ -20,6 +20,7 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
@@ -41,7 +42,16 @@ _WHERE = {
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each name, lets looked through, that the place does not see."""
+    """Yield a finding for each name, lets looked through, that its places do not see."""
+    alike: dict[tuple[str, str], list[Place]] = {}
+    for said, place in _misplaced(program):
+        alike.setdefault(said, []).append(place)
+    for (message, help), (first, *others) in alike.items():
+        also = tuple(replace(place, label="and here") for place in others if place.route != first.route)
+        yield Finding(RULE.name, message, first, also[:3], help)
+
+
+def _misplaced(program: Program) -> Iterator[tuple[tuple[str, str], Place]]:
     known = everywhere(program.spec)
     for site in program.sites:
         if site.route[:1] == ("let",):
@@ -53,12 +63,11 @@ def check(program: Program) -> Iterator[Finding]:
                     continue
                 via = f"`{name.text}` mentions `{used}`, which" if through else f"`{used}`"
                 where = _where(program, used)
-                yield Finding(
-                    RULE.name,
+                said = (
                     f"{via} does not exist here: it is known {where}",
-                    Place(site.route, within=(name.start, name.end)),
-                    help=f"use it {where} only, or move this there",
+                    f"use it {where} only, or move this there",
                 )
+                yield said, Place(site.route, within=(name.start, name.end))
 
 
 def _mentioned(program: Program, let: str) -> set[str]:

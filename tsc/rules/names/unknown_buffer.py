@@ -38,8 +38,9 @@ def check(program: Program) -> Iterator[Finding]:
         ref, memory = found.reference, program.memories.get(found.name)
         if ref is None or ref.buffer is None or (memory is not None and not memory.buffers):
             continue
-        names = [] if memory is None else [buffer.name for buffer in memory.buffers]
-        single = memory is not None and names == [memory.name]
+        several = getattr(program.spec.resources.get(found.name), "buffers", None)
+        names = [*several] if several is not None else [found.name] if memory is not None else []
+        single = several is None and memory is not None
         if single or (found.name in found.choices and ref.buffer not in names):
             near = closest(ref.buffer, names)
             yield Finding(

@@ -35,11 +35,11 @@ RULE = Rule("TSC102", "unknown-name", Severity.ERROR, "an expression uses a name
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each name that is known nowhere, with its uses in one task."""
-    alike: dict[tuple[str, str | None], list[tuple[Site, Name]]] = {}
+    """Yield a finding for each name that is known nowhere, with all its uses."""
+    alike: dict[str, list[tuple[Site, Name]]] = {}
     for site, name in unknown(program):
-        alike.setdefault((name.text, site.task), []).append((site, name))
-    for (text, _), uses in alike.items():
+        alike.setdefault(name.text, []).append((site, name))
+    for text, uses in alike.items():
         first, *others = (Place(site.route, within=(name.start, name.end)) for site, name in uses)
         message, help = _said(program, uses[0][0], text)
         also = tuple(replace(place, label="and here") for place in others if place.route != first.route)

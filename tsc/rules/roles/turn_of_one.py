@@ -20,12 +20,15 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
+from tsc.rules.names.lost import lost
 
 RULE = Rule("TSC178", "turn-of-one", Severity.ERROR, "only one task takes part in a turn or barrier")
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each turn and barrier with fewer than two participants."""
+    if lost(program):
+        return  # the other one may be meant there
     for (name, copy), order in program.orders.items():
         if len(order.participants) == 1 and copy == 0:
             yield Finding(
