@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tsc.diagnostics.model import Place
 from tsc.ops.base import Engine
@@ -16,6 +16,8 @@ from tsc.program.tree import Step
 from tsc.rules.memo import per_program
 from tsc.rules.names.lost import RING_VERBS, lost
 
+# What these write is there when the stage's full barrier has counted it, or at the commit.
+LOADERS = frozenset((Engine.TMA, Engine.CP_ASYNC))
 # Nobody keeps so many stages; a ring of which somebody does is left to the proof.
 MOST_KEPT = 64
 
@@ -25,13 +27,14 @@ class Held:
     """Stages of one ring that a task holds: acquired and not committed, waited for and not released.
 
     Both are counted up to `Holds.most`. `observed` after a wait with `observe`, `committed` once anything has
-    been committed.
+    been committed. `loading`: buffers of the stage acquired last into which a load is under way.
     """
 
     acquired: int = 0
     waited: int = 0
     observed: bool = False
     committed: bool = False
+    loading: frozenset[str | None] = frozenset()
 
 
 @dataclass(slots=True)
@@ -75,21 +78,27 @@ class Holds:
         return [
             i
             for i, found in self.touches.items()
-            if any(t.mode == "read" for t in found) and self.unheld(i, False)
+            if any(t.reads for t in found) and self.unheld(i, False)
         ]
 
     def unheld(self, index: int, writing: bool) -> list[Held]:
         """Return the states before a step in which it may not touch the ring."""
         found = self.touches[index]
-        engine = self.store_ring and all(t.engine is Engine.STORE for t in found if t.mode == "read")
         updates = any(touch.mode == "update" for touch in found)
+        reads = [touch for touch in found if touch.mode == "read"]
+        engine = self.store_ring and bool(reads) and all(touch.engine is Engine.STORE for touch in reads)
+        names = {touch.reference.buffer for touch in found if touch.reads}
 
         def may(held: Held) -> bool:
             if writing:
                 return bool(held.acquired or (updates and held.waited))
             if engine:
                 return held.committed
-            return bool(held.waited or held.observed or held.acquired)
+            if held.waited or held.observed:
+                return True
+            if held.acquired:
+                return not any(_meet(name, into) for name in names for into in held.loading)
+            return not reads  # an update of nothing is a write outside its bracket
 
         return [held for held in self.before.get(index, ()) if not may(held)]
 
@@ -101,6 +110,10 @@ class Holds:
             if max((_count(held, verb) for held in self.before.get(step.index, ())), default=0)
             <= kept(program, step)
         ]
+
+
+def _meet(one: str | None, other: str | None) -> bool:
+    return one is None or other is None or one == other
 
 
 def _count(held: Held, verb: str) -> int:
@@ -210,20 +223,28 @@ def _walk(program: Program, entry: Holds, conditions: Conditions) -> None:
     def transfer(step: Step, held: Held) -> Held:
         entry.before.setdefault(step.index, set()).add(held)
         if step.index not in entry.protocol:
-            return held
+            into = _loaded(entry.touches[step.index]) if held.acquired else frozenset()
+            return replace(held, loading=held.loading | into) if into else held
         match step.verb:
             case "acquire":
-                return Held(min(held.acquired + 1, entry.most), held.waited, held.observed, held.committed)
+                return replace(held, acquired=min(held.acquired + 1, entry.most), loading=frozenset())
             case "commit":
-                return Held(min(held.acquired, keeps[step.index]), held.waited, held.observed, True)
+                left = min(held.acquired, keeps[step.index])
+                loading = held.loading if left else frozenset()
+                return replace(held, acquired=left, committed=True, loading=loading)
             case "wait" if getattr(step.model, "observe", None):
-                return Held(held.acquired, held.waited, True, held.committed)
+                return replace(held, observed=True)
             case "wait":
-                return Held(held.acquired, min(held.waited + 1, entry.most), held.observed, held.committed)
+                return replace(held, waited=min(held.waited + 1, entry.most))
             case "release":
-                return Held(held.acquired, min(held.waited, keeps[step.index]), held.observed, held.committed)
+                return replace(held, waited=min(held.waited, keeps[step.index]))
         return held
 
     walker = Walker(program, entry.task, transfer, lambda step: step.index in entry.steps, conditions)
     entry.ends = walker.run(Held())
     entry.complete = walker.complete
+
+
+def _loaded(found: list[Touch]) -> frozenset[str | None]:
+    """Return the buffers into which a step starts loads: others than its threads write them."""
+    return frozenset(t.reference.buffer for t in found if t.writes and t.engine in LOADERS)

@@ -3,7 +3,8 @@
 What it does
     Checks that everything that reads a stage stands between the `wait` and the `release` of that stage,
     on every path through the schedule. In a store ring the store engine reads the stage that was
-    committed last.
+    committed last. A task may read what its own threads wrote into a stage that it has acquired, and not
+    what a load is still bringing there.
 
 Why is this bad
     Before the `wait` the stage is not filled; after the `release` a producer may already overwrite it.
@@ -25,7 +26,8 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.brackets.holds import Holds, holds, named
+from tsc.program.tree import Step
+from tsc.rules.brackets.holds import LOADERS, Holds, holds, named
 
 RULE = Rule("TSC302", "read-outside-wait", Severity.ERROR, "a stage is read without having been waited for")
 
@@ -33,11 +35,16 @@ RULE = Rule("TSC302", "read-outside-wait", Severity.ERROR, "a stage is read with
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for the steps of a task that read a stage which some path does not hold."""
     for entry in holds(program):
-        alike: dict[bool, list[int]] = {}
+        alike: dict[tuple[bool, bool], list[int]] = {}
         for index in entry.stray_reads():
-            alike.setdefault(len(entry.unheld(index, False)) < len(entry.before[index]), []).append(index)
-        for some, (first, *others) in alike.items():
+            unheld = entry.unheld(index, False)
+            kind = (len(unheld) < len(entry.before[index]), any(held.acquired for held in unheld))
+            alike.setdefault(kind, []).append(index)
+        for (some, loading), (first, *others) in alike.items():
             step, ring = entry.steps[first], entry.memory.name
+            if loading:
+                yield _early(entry, step, entry.also(others, step))
+                continue
             wanted = "has committed one" if entry.store_ring else "holds one that it waited for"
             verb, label = ("commit", "committed here") if entry.store_ring else ("wait", "waited for here")
             yield Finding(
@@ -48,6 +55,20 @@ def check(program: Program) -> Iterator[Finding]:
                 (*entry.places(verb, label), *entry.also(others, step)),
                 help=_mend(entry, ring, some),
             )
+
+
+def _early(entry: Holds, step: Step, also: tuple[Place, ...]) -> Finding:
+    ring = entry.memory.name
+    loads = dict.fromkeys(
+        entry.steps[i].route for i, found in entry.touches.items() if any(t.engine in LOADERS for t in found)
+    )
+    return Finding(
+        RULE.name,
+        f"`{named(step)}` reads a stage of `{ring}` here, and the load into it may still be under way",
+        Place(step.route, label="read before the bytes are there"),
+        (*(Place(route, label="the load is started here") for route in list(loads)[:2]), *also),
+        help=f"read it after `wait: {ring}`, which is over when the bytes have arrived",
+    )
 
 
 def _mend(entry: Holds, ring: str, some: bool) -> str:
