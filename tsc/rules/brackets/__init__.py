@@ -7,6 +7,7 @@ from types import ModuleType
 from tsc.rules.brackets import (
     commit_of_nothing,
     read_outside_wait,
+    release_before_store_wait,
     release_of_nothing,
     skip_while_holding,
     superfluous_try,
@@ -26,4 +27,5 @@ RULES: tuple[ModuleType, ...] = (
     try_without_its_step,
     superfluous_try,
     skip_while_holding,
+    release_before_store_wait,
 )

@@ -76,9 +76,7 @@ class Holds:
     def stray_reads(self) -> list[int]:
         """Return the steps that read a stage which some path to them does not hold."""
         return [
-            i
-            for i, found in self.touches.items()
-            if any(t.reads for t in found) and self.unheld(i, False)
+            i for i, found in self.touches.items() if any(t.reads for t in found) and self.unheld(i, False)
         ]
 
     def unheld(self, index: int, writing: bool) -> list[Held]:
