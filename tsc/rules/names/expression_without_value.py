@@ -24,7 +24,7 @@ from itertools import islice
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import Expr, build
-from tsc.expr.tree import walk
+from tsc.expr.tree import children, walk
 from tsc.program.model import Program
 from tsc.program.values import let_order
 from tsc.rules.names.hopeless import hopeless
@@ -65,6 +65,8 @@ def _faults(program: Program) -> Iterator[Finding]:
 
 
 def _fault(program: Program, expr: Expr, route: Route) -> Finding | None:
+    if not (tuple(children(expr.tree)) or {name.text for name in expr.names} & program.lets.keys()):
+        return None  # a name or a number
     if error := program.values.too_large(expr):
         return Finding(
             RULE.name, error.message, Place(route, within=(error.start, error.end)), help=error.help
