@@ -51,15 +51,15 @@ DEVICE constexpr COUNT find(const OFFSETS& offsets, COUNT count, I i) {
   while (below < above) {
     const COUNT middle = below + (above - below) / 2;
     bool starts_before;
-    if constexpr (requires { offsets(middle); }) starts_before = offsets(middle) <= i;
-    else starts_before = offsets[middle] <= i;
+    if constexpr (requires { offsets(middle); }) starts_before = static_cast<i64>(offsets(middle)) <= i;
+    else starts_before = static_cast<i64>(offsets[middle]) <= i;
     if (starts_before) below = middle + 1;
     else above = middle;
   }
   return below - 1;
 }
 
-// Over a whole view of rank 1.
+// Over a whole view of rank 1, whose extent the loader holds below 2^31.
 template <class VIEW, class I> DEVICE int find(const VIEW& offsets, I i) {
   return find(offsets, static_cast<int>(offsets.extent(0)), i);
 }

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tsc.emit.kernel import INTEGERS, Kernel, bits_of, storage
+from tsc.emit.kernel import INTEGERS, Kernel, bits_of, integer_type, storage
 from tsc.emit.names import Names
 from tsc.emit.plan import Item, Parameter, Statement
 from tsc.emit.scope import Env, Scope
-from tsc.expr import Cpp, Expr, Interval, fold, interval, multiple_of, provably, substitute, to_cpp
+from tsc.expr import Cpp, Expr, Interval, build, fold, interval, multiple_of, provably, substitute, to_cpp
+from tsc.expr.tree import Call, Compare, Int, Ref, walk
 from tsc.ops.lowering import Refused
 from tsc.program.model import Task, Tensor
 from tsc.program.scope import Stage
@@ -166,8 +167,23 @@ class Function:
                 value = int(self.program.constants[name])
                 ranges[name] = Interval(value, value)
             elif name in self.program.lets:
-                ranges[name] = interval(self.program.lets[name], self.program.ranges)
+                ranges[name] = self.let_range(name)
+        self._count_extents(own)
         return to_cpp(own, lambda name: self.spell(name, scope), ranges, self.element)
+
+    def let_range(self, name: str) -> Interval:
+        """Return the range of a let that is a C++ name, which decides its type and how it is used."""
+        return interval(self.program.lets[name], self.program.ranges)
+
+    def _count_extents(self, expr: Expr) -> None:
+        """Have the loader hold the extents below 2^31 over which `find` counts in 32 bits."""
+        for node in walk(expr.tree) if "find" in expr.calls else ():
+            if not (isinstance(node, Call) and node.function == "find" and isinstance(node.args[0], Ref)):
+                continue
+            tensor = self.program.tensors.get(node.args[0].name)
+            if tensor is not None and tensor.rank == 1 and not self.kernel.bounds(tensor.shape[0]).fits_32:
+                limit = build(Compare(("<=",), (tensor.shape[0].tree, Int(2**31 - 1))))
+                self.kernel.asserts.setdefault(limit.text, f"`find` counts `{tensor.name}` in 32 bits")
 
     def text(self, expr: Expr, env: Env, scope: Scope) -> str:
         """Return the C++ text of an expression."""
@@ -222,7 +238,7 @@ class Function:
         )
         value = self.cpp(self.program.spec.let[name], {}, outer)
         spelled = self.spelled_lets[name] = self.kernel.spelled[name]
-        type_ = "bool" if value.is_bool else "int" if value.bits == 32 else "i64"
+        type_ = "bool" if value.is_bool else integer_type(self.let_range(name))
         target = self.tile_lets if level == "tile" else self.prelude.lets
         target[name] = Statement("constant", {"type": type_, "name": spelled, "value": value.text})
 

@@ -9,7 +9,7 @@ from math import gcd
 
 from tsc.emit.names import Names, identifier, shout
 from tsc.emit.plan import Constant, Parameter, Refusal
-from tsc.expr import Expr, Interval, interval, multiple_of, parse
+from tsc.expr import Expr, Interval, interval, multiple_of, parse, to_cpp
 from tsc.model import Reference
 from tsc.ops.lowering import MapKey
 from tsc.program.accesses import touches
@@ -198,9 +198,8 @@ class Kernel:
 
     def dim(self, name: str) -> Parameter:
         """Return the parameter of a dim, or of `sms`."""
-        wide = not self.program.ranges[name].fits_32
-        type_ = "i64" if wide else "int"
-        argument = {"kind": "value", "expr": name, "type": "i64" if wide else "i32"}
+        type_ = integer_type(self.program.ranges[name])
+        argument = {"kind": "value", "expr": name, "type": "i64" if type_ == "i64" else "i32"}
         return self.parameter("value", name, type_=type_, wanted=name, argument=argument)
 
     def scalar(self, name: str) -> Parameter:
@@ -296,16 +295,24 @@ class Kernel:
         return interval(expr, self.program.ranges)
 
     def unit_limit(self) -> Expr | None:
-        """Return the condition that clusters of tiles fit 32 bits; nothing without a queue."""
+        """Return the condition that there may be a CTA for each tile, and that coordinates have 32 bits; ragged
+        clusters count whole. Nothing without a queue.
+        """
         queue = self.program.queue
         if queue is None:
             return None
         units = cluster_tiles(queue, dict(self.program.cluster))
-        return parse(f"{units} <= {2**31 - 1}")
+        tiles = f"{units} * {self.cluster_size}" if self.cluster_size > 1 else units
+        return parse(f"{tiles} <= {2**31 - 1}")
 
     def over(self, memory: Memory, copy: int) -> int:
         """Return the first byte of a copy of a shared-memory resource."""
         return (memory.offset or 0) + copy * memory.copy_bytes
+
+
+def integer_type(range_: Interval) -> str:
+    """Return the C++ type of a name with a range: that which `to_cpp` takes it to have where it is used."""
+    return "int" if range_.fits_32 else "i64"
 
 
 def _lcm(a: int, b: int) -> int:
@@ -316,5 +323,4 @@ def constant_of(name: str, value: int | bool, comment: str = "") -> Constant:
     """Return the declaration of a number or bool."""
     if isinstance(value, bool):
         return Constant("bool", name, "true" if value else "false", comment)
-    small = -(2**31) < value < 2**31
-    return Constant("int" if small else "i64", name, str(value) + ("" if small else "LL"), comment)
+    return Constant(integer_type(Interval(value, value)), name, to_cpp(parse(value), str, {}).text, comment)

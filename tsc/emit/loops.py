@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import gcd
 
 from tsc.emit.function import Function
+from tsc.emit.kernel import integer_type
 from tsc.emit.plan import Compound, Item, Statement
 from tsc.emit.scope import Round, Scope
 from tsc.expr import Cpp, Expr, Interval, build, fold, interval, multiple_of
@@ -44,12 +45,11 @@ class Loops:
             if up
             else Interval(min(first.lo, last.lo + 1 + step.lo), first.hi)
         )
-        wide = not reach.fits_32 or 64 in (end.bits, stride.bits)
-        type_ = "i64" if wide else "int"
+        type_ = integer_type(reach)
         trips = self._trips(flat_start, function.flat(node.end, env), flat_step, up)
         counted = interval(trips, function.ranges(env, scope))
         rounds = fold(trips, {}).value
-        counter_type = "int" if counted.fits_32 else "i64"
+        counter_type = integer_type(counted)
         simple = up and flat_start.value == 0 and flat_step.value == 1
         names = function.names
         literal = flat_step.value

@@ -291,9 +291,10 @@ def _ranges(
         "i64": Interval(-(2**63), 2**63 - 1),
     }
     widths |= {"i8": Interval(-128, 127), "u8": Interval(0, 255), "bool": Interval(0, 1)}
-    for name, param in spec.params.items():
-        if param.dtype in widths:
-            ranges[name] = widths[param.dtype]
+    widths |= {"i4": Interval(-8, 7), "u4": Interval(0, 15)}
+    stored = {name: param.dtype for name, param in spec.params.items()}
+    stored |= {name: model.dtype for name, model in spec.workspace.items()}
+    ranges |= {name: widths[dtype] for name, dtype in stored.items() if dtype in widths}
     grid = _grid(spec, values, queue, cluster) or ()
     for i, axis in enumerate("xyz"):
         most = INT32 if axis == "x" else 65_535
@@ -305,8 +306,10 @@ def _ranges(
         ranges[f"cluster.{axis}"] = Interval(0, size - 1)
     ranges["tile.seq"] = Interval(0, INT32)
     for axis, extent in queue.axes if queue is not None else ():
-        most = interval(extent, ranges).hi
-        ranges[f"tile.{axis}"] = Interval(0, max(0, most + cluster.get(axis, 1) - 2))
+        size = cluster.get(axis, 1)
+        # Clusters are whole, and the loader holds all their tiles together below 2^31.
+        most = min(-(-interval(extent, ranges).hi // size) * size, INT32)
+        ranges[f"tile.{axis}"] = Interval(0, max(0, most - 1))
     for name, flat in values.lets.items():
         if name not in ranges and all(used.text in ranges for used in flat.names):
             ranges[name] = interval(flat, ranges)

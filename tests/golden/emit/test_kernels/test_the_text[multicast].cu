@@ -53,10 +53,10 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("constant": false}], "workspace": [], "dims": {"m": {"min": 0, "max": 2147483647, )json"
     R"json("multiple_of": 1}, "k": {"min": 0, "max": 2147483647, "multiple_of": 4}, "n": {"min": 0, )json"
     R"json("max": 2147483647, "multiple_of": 1}}, "asserts": [{"expr": "cdiv(cdiv(m, 64), 2) * )json"
-    R"json(cdiv(cdiv(n, 64), 2) <= 2147483647", "text": "there are at most 2,147,483,647 tiles"}], )json"
-    R"json("block": [160, 1, 1], "cluster": [4, 1, 1], "grid": ["cdiv(cdiv(cdiv(m, 64), 2) * )json"
-    R"json(cdiv(cdiv(n, 64), 2), max(1, cdiv(cdiv(cdiv(m, 64), 2) * cdiv(cdiv(n, 64), 2), max(1, sms )json"
-    R"json(// 4)))) * 4", "1", "1"], "smem_bytes": 52272, "ctas_per_sm": 1, "pdl": false, )json"
+    R"json(cdiv(cdiv(n, 64), 2) * 4 <= 2147483647", "text": "there are at most 2,147,483,647 )json"
+    R"json(tiles"}], "block": [160, 1, 1], "cluster": [4, 1, 1], "grid": ["cdiv(cdiv(cdiv(m, 64), 2) )json"
+    R"json(* cdiv(cdiv(n, 64), 2), max(1, cdiv(cdiv(cdiv(m, 64), 2) * cdiv(cdiv(n, 64), 2), max(1, )json"
+    R"json(sms // 4)))) * 4", "1", "1"], "smem_bytes": 52272, "ctas_per_sm": 1, "pdl": false, )json"
     R"json("arguments": [{"kind": "tensor_map", "map": 0}, {"kind": "tensor_map", "map": 1}, )json"
     R"json({"kind": "tensor_map", "map": 2}, {"kind": "pointer", "tensor": "y"}, {"kind": "stride", )json"
     R"json("tensor": "y", "dim": 0, "type": "i64"}, {"kind": "value", "expr": "m", "type": "i32"}, )json"
@@ -189,11 +189,11 @@ DEVICE void load_task(const TensorMap& x_map, const TensorMap& w_map, const Tens
       mbarrier_arrive_expect(ring_full + 8 * ring_write.stage, 16640);
       tma_load_multicast(ring + ring_write.stage * RING_STAGE + cluster_n * 4096, x_map,
           ring_full + 8 * ring_write.stage, 5 << (rank_2 - cluster_n * 2), loop * C,
-          (i64(tile.m) * R) + cluster_n * 32);
+          (tile.m * R) + cluster_n * 32);
       // 73: tma_load: w, at: [tile.n * R, loop * C], to: ring.w, multicast: m, share: leader
       if (cluster_m == 0) {
         tma_load_multicast(ring + ring_write.stage * RING_STAGE + 8192, w_map,
-            ring_full + 8 * ring_write.stage, 3 << (rank_2 - cluster_m), loop * C, i64(tile.n) * R);
+            ring_full + 8 * ring_write.stage, 3 << (rank_2 - cluster_m), loop * C, tile.n * R);
       }
       // 74: tma_load: v, at: [loop * C], to: ring.v
       tma_load(ring + ring_write.stage * RING_STAGE + 16384, v_map, ring_full + 8 * ring_write.stage,

@@ -85,7 +85,7 @@ DEVICE void load_task(const i32* offsets_data, const bf16* x_data, int seqs, int
   for (u32 unit = blockIdx.x; unit < seq_id_units; unit += gridDim.x) {
     const Tile tile = tile_at(unit);
     const i64 length = i64(offsets(tile.seq_id + 1)) - offsets(tile.seq_id);
-    const i64 chunks = cdiv(length, ROWS);
+    const int chunks = cdiv(length, ROWS);
     if (length == 0) continue;
     for (int loop = 0; loop < chunks; ++loop) {
       // 26: acquire: ring
@@ -119,7 +119,7 @@ DEVICE void store_task(const i32* offsets_data, bf16* y_data, int seqs, int tota
   for (u32 unit = blockIdx.x; unit < seq_id_units; unit += gridDim.x) {
     const Tile tile = tile_at(unit);
     const i64 length = i64(offsets(tile.seq_id + 1)) - offsets(tile.seq_id);
-    const i64 chunks = cdiv(length, ROWS);
+    const int chunks = cdiv(length, ROWS);
     if (length == 0) continue;
     for (int loop = 0; loop < chunks; ++loop) {
       // 36: wait: ring
