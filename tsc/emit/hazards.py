@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tsc.emit.arrivals import Side, who
 from tsc.emit.kernel import Kernel
+from tsc.emit.places import ASYNC, Place, own, places_of
 from tsc.ops.base import Engine
 from tsc.program.accesses import touches
 from tsc.program.expand import operand_of
@@ -15,25 +17,34 @@ from tsc.program.model import Task
 from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop, walk
 from tsc.source.route import Route
 
-Place = tuple[str, int]  # a memory resource and its copy
-# What happened at a place since the task's last sync; `unfenced` since the last proxy fence.
-Marks = frozenset[str]
+# What happened at a place: `written` or `read` by threads since the task's last sync, with how these spread
+# over it; written and `unfenced`; `pending`, where a store may still read it.
+Mark = tuple[str, str]
+Marks = frozenset[Mark]
 State = Mapping[Place, Marks]
 
-SYNCS = frozenset(("task_sync", "store_wait", "sync"))
+UNFENCED: Mark = ("unfenced", "")
+PENDING: Mark = ("pending", "")
+OPEN: Mark = ("open", "")  # a stage of a store ring, acquired and not yet committed
+KEPT = frozenset((UNFENCED, PENDING, OPEN))  # by a sync
+NONE: Marks = frozenset()
+
 APART = frozenset(("load", "store", "do", "zero", "convert"))
 PRIVATE = frozenset(("thread", "warp", "lane"))
 
 
 @dataclass(slots=True)
 class Hazards:
-    """Steps, by index, before which all threads of the task meet, or fence their writes to shared memory."""
+    """Steps, by index, before which all threads of the task meet, or fence their writes to memory."""
 
     syncs: set[int] = field(default_factory=set)
+    global_syncs: set[int] = field(default_factory=set)  # those of `syncs` for global memory alone
     fences: set[int] = field(default_factory=set)
+    global_fences: set[int] = field(default_factory=set)
     # Nodes, by identity, that not all threads enter, so that what is needed inside stands before them.
     before: dict[int, set[str]] = field(default_factory=dict)
     impossible: list[Route] = field(default_factory=list)
+    refused: dict[Route, str] = field(default_factory=dict)  # what no sync repairs, as sentences
 
 
 def find_hazards(kernel: Kernel, task: Task) -> Hazards:
@@ -47,6 +58,7 @@ def find_hazards(kernel: Kernel, task: Task) -> Hazards:
 class _Walk:
     def __init__(self, kernel: Kernel, task: Task, found: Hazards) -> None:
         self.kernel, self.task, self.found, self.program = kernel, task, found, kernel.program
+        self.sharing = kernel.sharing
 
     def block(self, block: Block, state: State) -> State:
         for node in block:
@@ -58,7 +70,15 @@ class _Walk:
             case Step():
                 return self.step(node, state)
             case Guard():
-                return _joined(self.block(node.then, state), self.block(node.otherwise, state))
+                sides = self.block(node.then, state), self.block(node.otherwise, state)
+                # A wait that stands under a condition is taken to come whenever something is pending.
+                waited = {
+                    place
+                    for place, marks in state.items()
+                    if any(PENDING not in side[place] for side in sides)
+                }
+                joined = _joined(*sides)
+                return {p: marks - {PENDING} if p in waited else marks for p, marks in joined.items()}
             case Loop():
                 for piece in node.pieces:
                     state = self.repeated(piece.body, state)
@@ -83,13 +103,21 @@ class _Walk:
     def apart(self, node: Node, state: State) -> State:
         """Walk a node that not all threads enter: they meet before it, since they cannot inside."""
         needs = self.trial(node, state)
-        if needs.syncs or needs.fences:
+        if needs.syncs:
             kinds = self.found.before.setdefault(id(node), set())
-            kinds |= ({"fence"} if needs.fences else set()) | {"sync"}
-            state = {place: frozenset[str]() for place in state} if needs.fences else _synced(state)
-            if self.trial(node, state).syncs:
+            kinds |= {"sync"}
+            kinds |= {"fence"} if needs.fences else set()
+            kinds |= {"global"} if needs.global_fences else set()
+            state = _synced(self.cleared(state, bool(needs.fences), bool(needs.global_fences)))
+            again = self.trial(node, state)
+            if again.syncs - again.global_syncs:
                 self.found.impossible.append(node.route)
-        return _Walk(self.kernel, self.task, Hazards()).node(node, state)
+        inside = Hazards()
+        after = _Walk(self.kernel, self.task, inside).node(node, state)
+        self.found.fences |= inside.fences
+        self.found.global_fences |= inside.global_fences
+        self.found.refused |= inside.refused
+        return after
 
     def trial(self, node: Node, state: State) -> Hazards:
         """Return what a node would need inside."""
@@ -105,82 +133,148 @@ class _Walk:
                 return state
             state = after
 
+    # ---- steps ---------------------------------------------------------------------------------------------
+
     def step(self, step: Step, state: State) -> State:
-        if step.verb in SYNCS:
-            return _synced(state)
-        if step.verb in ("acquire", "commit", "wait"):
-            return self.ring(step, state)
-        if step.verb == "release":
-            return self.release(step, state)
-        after = dict(state)
-        for touch in touches(
-            step, self.program.meanings, self.program.works, self.task.name, self.task.replica
-        ):
-            if touch.operand is None or touch.operand.name not in self.program.memories:
-                continue
-            place = (touch.operand.name, touch.operand.copy)
-            marks = state.get(place, frozenset())
-            if touch.engine is Engine.STORE:
-                if "unfenced" in marks:
-                    self.found.fences.add(step.index)
-                if "written" in marks or "unfenced" in marks:
-                    self.found.syncs.add(step.index)
-            elif touch.engine is Engine.THREAD and ("written" in marks or (touch.writes and "read" in marks)):
-                self.found.syncs.add(step.index)
-        if step.index in self.found.fences:
-            after = {place: marks - {"unfenced"} for place, marks in after.items()}
-        if step.index in self.found.syncs:
-            after = dict(_synced(after))
-        for touch in touches(
-            step, self.program.meanings, self.program.works, self.task.name, self.task.replica
-        ):
-            if touch.operand is None or touch.operand.name not in self.program.memories:
-                continue
+        match step.verb:
+            case "task_sync":
+                return _synced(self.fence(step, state, self.task.label))
+            case "store_wait":
+                return {place: marks - {PENDING} for place, marks in _synced(state).items()}
+            case "sync":
+                return _synced(self.fence(step, state))
+            case "arrive" | "pass":
+                return self.fence(step, state)
+            case "acquire" | "wait" | "commit" | "release":
+                return self.ring(step, state)
+            case _:
+                return self.accesses(step, state)
+
+    def accesses(self, step: Step, state: State) -> State:
+        """Sync and fence before an operation or a work, as what it touches asks, and note what it does."""
+        program, index = self.program, step.index
+        touched = [
+            (touch, place, own(program, step, touch, self.task.threads))
+            for touch in touches(step, program.meanings, program.works, self.task.name, self.task.replica)
+            for place in places_of(program, touch)
+        ]
+        for touch, place, spread in touched:
+            marks, tensor = state.get(place, NONE), self.sharing.tensor(place)
+            by_engine = touch.engine in ASYNC
+            if by_engine and UNFENCED in marks:
+                (self.found.global_fences if tensor else self.found.fences).add(index)
+            if self.meets(touch.engine, touch.reads, touch.writes, tensor, marks, spread):
+                if tensor and index not in self.found.syncs:
+                    self.found.global_syncs.add(index)
+                elif not tensor:
+                    self.found.global_syncs.discard(index)
+                self.found.syncs.add(index)
+            if touch.engine is Engine.THREAD and touch.writes and PENDING in marks:
+                self.found.refused[step.route] = (
+                    f"`{place[0]}` is written while a store may still read it; "
+                    "`store_wait: 0` belongs before this"
+                )
+            if touch.engine is Engine.STORE and OPEN in marks:
+                self.found.refused[step.route] = (
+                    f"the stage of `{place[0]}` acquired last is not committed; "
+                    "the store belongs between its `commit` and the next `acquire`"
+                )
+        state = self.cleared(state, index in self.found.fences, index in self.found.global_fences)
+        after = dict(_synced(state) if index in self.found.syncs else state)
+        for touch, place, spread in touched:
+            new: set[Mark] = set()
             if touch.engine is Engine.THREAD:
-                place = (touch.operand.name, touch.operand.copy)
-                new = {"read"} if touch.mode == "read" else {"written", "unfenced"}
-                after[place] = after.get(place, frozenset()) | new
+                new = {("written", spread), UNFENCED} if touch.writes else {("read", spread)}
+            elif touch.engine is Engine.STORE and self.sharing.plain(place):
+                new = {PENDING}
+            after[place] = after.get(place, NONE) | new
         return after
 
-    def release(self, step: Step, state: State) -> State:
-        """What a consumer wrote to a stage is fenced before TMA fills the stage again."""
-        reference = operand_of(step)
-        operand = None if reference is None else self.kernel.meaning(reference, self.task, step)
-        if operand is None or reference is None:
-            return state
-        for name in self.program.meanings.group_members(reference.name):
-            place = (name, operand.copy)
-            if "unfenced" in state.get(place, ()) and Engine.TMA.value in self.kernel.engines(*place)[1]:
-                self.found.fences.add(step.index)
-        if step.index not in self.found.fences:
-            return state
-        return {place: marks - {"unfenced"} for place, marks in state.items()}
+    @staticmethod
+    def meets(engine: Engine, reads: bool, writes: bool, tensor: bool, marks: Marks, spread: str) -> bool:
+        """Whether an access meets what other threads did since the last sync.
+
+        In global memory only what threads wrote counts, since works that write to parts of their own are the
+        rule there.
+        """
+        if engine in ASYNC:
+            return UNFENCED in marks or any(
+                kind == "written" or (kind == "read" and writes and not tensor) for kind, _ in marks
+            )
+        others = {kind for kind, how in marks if how != spread or not spread}
+        if tensor:
+            return engine in (Engine.THREAD, Engine.CP_ASYNC) and reads and "written" in others
+        return engine is Engine.THREAD and ("written" in others or (writes and "read" in others))
 
     def ring(self, step: Step, state: State) -> State:
-        """A new stage has no past in this task; the steps of a store ring sync."""
+        """Fence what a stage hands over; a new stage has no past in this task but what is not yet fenced."""
         reference = operand_of(step)
         operand = None if reference is None else self.kernel.meaning(reference, self.task, step)
         if operand is None or reference is None:
             return state
-        after = dict(state)
-        for name in self.program.meanings.group_members(reference.name):
-            place = (name, operand.copy)
-            pipeline = self.program.pipelines.get(place)
-            if pipeline is None:
+        names = self.program.meanings.group_members(reference.name)
+        pipelines = [p for name in names if (p := self.program.pipelines.get((name, operand.copy)))]
+        if any(pipeline.store_ring for pipeline in pipelines):
+            # Its acquire and its commit sync, the latter after a fence.
+            state = _synced(self.cleared(state, step.verb == "commit", False))
+            mine = {place: marks - {OPEN} for place, marks in state.items() if place[0] in names}
+            if step.verb == "acquire":
+                mine = {place: NONE | {OPEN} for place in self.sharing.places(names, operand.copy)}
+            return {**state, **mine}
+        if step.verb in ("commit", "release"):
+            return self.hand_over(step, names, operand.copy, state)
+        kept = KEPT if pipelines else NONE
+        return {
+            place: marks & kept if place[0] in names and place[1] == operand.copy else marks
+            for place, marks in state.items()
+        }
+
+    def hand_over(self, step: Step, names: tuple[str, ...], copy: int, state: State) -> State:
+        """Fence before an arrival; where one thread arrives for all, they meet before it if it speaks of
+        more than its stage.
+        """
+        state = self.fence(step, state, names=names)
+        side: Side = "write" if step.verb == "commit" else "read"
+        uses = [use for name in names if (use := self.kernel.use(self.task, name, copy)) is not None]
+        if who(self.task, uses, side) == "leader" and any(map(self.shared, state, state.values())):
+            self.found.syncs.add(step.index)
+        return _synced(state) if step.index in self.found.syncs else state
+
+    def shared(self, place: Place, marks: Marks) -> bool:
+        """Whether other tasks may read what threads wrote outside of any ring, or write what they read."""
+        kinds, label = {kind for kind, _ in marks}, self.task.label
+        if not (self.sharing.plain(place) or self.sharing.tensor(place)):
+            return False
+        return ("written" in kinds and self.sharing.read_elsewhere(place, label)) or (
+            "read" in kinds and self.sharing.written_elsewhere(place, label)
+        )
+
+    def fence(self, step: Step, state: State, label: str | None = None, names: tuple[str, ...] = ()) -> State:
+        """Fence what engines may touch, of the task with a label or of any, before others hear of it."""
+        for place, marks in state.items():
+            if UNFENCED not in marks or not self.sharing.asynchronous(place, label):
                 continue
-            if pipeline.store_ring:
-                after = dict(_synced(after))
-                if step.verb == "commit":
-                    after = {other: marks - {"unfenced"} for other, marks in after.items()}
-            if step.verb in ("acquire", "wait"):
-                after.pop(place, None)
-        return after
+            if place[0] in names or not self.at_commit(place):
+                tensor = self.sharing.tensor(place)
+                (self.found.global_fences if tensor else self.found.fences).add(step.index)
+        return self.cleared(state, step.index in self.found.fences, step.index in self.found.global_fences)
+
+    def at_commit(self, place: Place) -> bool:
+        """Whether only the commit of its ring tells others of what the task wrote to a place."""
+        use = self.kernel.use(self.task, place[0], place[1])
+        return use is not None and use.commits and not use.waits and place[0] not in self.sharing.waited_by
+
+    def cleared(self, state: State, shared: bool, tensors: bool) -> State:
+        """Return what a fence of shared memory, or of tensors, leaves unfenced."""
+        return {
+            place: marks - {UNFENCED} if (tensors if self.sharing.tensor(place) else shared) else marks
+            for place, marks in state.items()
+        }
 
 
 def _synced(state: State) -> State:
-    return {place: marks & {"unfenced"} for place, marks in state.items()}
+    return {place: marks & KEPT for place, marks in state.items()}
 
 
 def _joined(a: State, b: State) -> State:
-    none: Marks = frozenset()
-    return {place: a.get(place, none) | b.get(place, none) for place in {**a, **b}}
+    return {place: a.get(place, NONE) | b.get(place, NONE) for place in {**a, **b}}

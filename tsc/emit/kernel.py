@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from math import gcd
 
 from tsc.emit.names import Names, identifier, shout
+from tsc.emit.places import Sharing
 from tsc.emit.plan import Constant, Parameter, Refusal
 from tsc.expr import Expr, Interval, interval, multiple_of, parse, to_cpp
 from tsc.model import Reference
@@ -70,16 +71,7 @@ class Kernel:
             for touch in touches(step, program.meanings, program.works, task.name, task.replica)
             if touch.writes and touch.operand is not None and touch.operand.kind == "tensor"
         )
-        self.async_read = frozenset(
-            touch.operand.name
-            for task in program.tasks
-            for step in task.steps()
-            for touch in touches(step, program.meanings, program.works, task.name, task.replica)
-            if touch.mode == "read"
-            and touch.engine == "tma"
-            and touch.operand is not None
-            and touch.operand.kind == "tensor"
-        )
+        self.sharing = Sharing(program)
 
     # ---- refusals ------------------------------------------------------------------------------------------
 

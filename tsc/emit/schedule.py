@@ -18,8 +18,11 @@ from tsc.emit.steps import Steps
 from tsc.emit.works import Works
 from tsc.expr import EvalError, Expr, ExprError, build, parse
 from tsc.expr.tree import Compare, Ref, Unary
+from tsc.ops.base import Engine
 from tsc.ops.lowering import Refused
 from tsc.ops.registry import BY_VERB
+from tsc.ops.store_wait import StoreWait
+from tsc.program.accesses import touches
 from tsc.program.model import Queue, Task
 from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop
 from tsc.source.document import Document
@@ -54,6 +57,8 @@ class Schedule:
         self.hazards = find_hazards(kernel, task)
         for route in self.hazards.impossible:
             kernel.refuse(route, "threads that take different ways here would have to meet inside")
+        for route, sentence in self.hazards.refused.items():
+            kernel.refuse(route, sentence)
         self.steps = Steps(self.function, self.rings, self.brackets)
         self.loops = Loops(self.function, self.block)
         self.skipped = ""
@@ -92,12 +97,36 @@ class Schedule:
         return items
 
     def _stores_at_end(self) -> bool:
+        """Whether stores may still read shared memory when the schedule ends; those of store rings may."""
         return any(
             step.verb == "acquire" and pipeline is not None and pipeline.store_ring
             for step in self.task.steps()
             for memory, copy in self.rings.members(step)
             for pipeline in (self.program.pipelines.get((memory.name, copy)),)
-        )
+        ) or self._pending(self.task.tree, False)
+
+    def _pending(self, block: Block, pending: bool) -> bool:
+        """Whether a store may be pending after a block; loops may have no round."""
+        for node in block:
+            match node:
+                case Step(verb="store_wait", model=StoreWait() as model):
+                    left = self.function.flat(model.store_wait, node.env).value
+                    pending = pending and left != 0
+                case Step():
+                    pending = pending or self._stores(node)
+                case Guard():
+                    pending = self._pending(node.then, pending) or self._pending(node.otherwise, pending)
+                case Loop():
+                    for piece in node.pieces:
+                        pending = self._pending(piece.body, pending) or pending
+                case TileLoop():
+                    pending = self._pending(node.body, pending) or pending
+        return pending
+
+    def _stores(self, step: Step) -> bool:
+        program, task = self.program, self.task
+        found = touches(step, program.meanings, program.works, task.name, task.replica)
+        return any(touch.engine is Engine.STORE for touch in found)
 
     # ---- blocks --------------------------------------------------------------------------------------------
 
@@ -117,6 +146,7 @@ class Schedule:
         """Lower one node, with the meeting before it that its threads would not all come to inside."""
         kinds = self.hazards.before.get(id(node), set())
         fence: list[Item] = [Statement("fence_async")] if "fence" in kinds else []
+        fence += [Statement("fence_async_global")] if "global" in kinds else []
         sync = [self.steps.sync()] if "sync" in kinds else []
         return [*fence, *sync, *self.bare(node, scope)]
 
@@ -141,6 +171,8 @@ class Schedule:
         items: list[Item] = []
         if step.index in self.hazards.fences:
             items.append(Statement("fence_async"))
+        if step.index in self.hazards.global_fences:
+            items.append(Statement("fence_async_global"))
         if step.index in self.hazards.syncs:
             items.append(self.steps.sync())
         if isinstance(step.model, Do):

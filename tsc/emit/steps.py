@@ -138,13 +138,12 @@ class Steps:
             return [] if step.index in self.brackets.silent else [arrive]
         if copies and not threads:
             return [Statement("arrive_cp_async", {"barrier": barrier})]
-        items: list[Item] = [Statement("cp_async_wait")] if copies else []
-        if read_later & ASYNC_READERS or any(self.refilled(end) for end in ends):
-            items.append(Statement("fence_async"))
-        items += self.global_fence()
+        # What threads wrote is fenced before the step; copies by cp.async are there only after the wait.
         if copies:
-            return [*items, arrive]
-        return [*items, *self.by_warp(arrive)]
+            fenced = read_later & ASYNC_READERS or any(self.refilled(end) for end in ends)
+            fence = [Statement("fence_async")] if fenced else []
+            return [Statement("cp_async_wait"), *fence, arrive]
+        return self.by_warp(arrive)
 
     def refilled(self, end: RingEnd) -> bool:
         """Whether threads and TMA fill the same buffer of a ring in different rounds."""
@@ -160,17 +159,6 @@ class Steps:
                         by[touch.engine.value].add(touch.reference.buffer)
         threads, loads = by.values()
         return bool(threads and loads and (threads & loads or None in threads | loads))
-
-    def global_fence(self) -> list[Item]:
-        """Return the fence of a task that wrote to a tensor which asynchronous loads of this kernel read."""
-        program, task = self.program, self.task
-        written = {
-            touch.operand.name
-            for step in task.steps()
-            for touch in touches(step, program.meanings, program.works, task.name, task.replica)
-            if touch.writes and touch.engine is Engine.THREAD and touch.operand is not None
-        }
-        return [Statement("fence_async_global")] if written & self.kernel.async_read else []
 
     def by_warp(self, arrive: Item) -> list[Item]:
         """Let each warp of the task arrive once, when all its lanes have come."""
@@ -249,7 +237,7 @@ class Steps:
             ]
         following = self.function.vary([(place + 1) % count for place in known])
         arrive = Statement("arrive", {"barrier": self._turn_barrier(base, following)})
-        return [*self.global_fence(), *self.by_warp(arrive)]
+        return self.by_warp(arrive)
 
     @staticmethod
     def _turn_barrier(base: str, place: str) -> str:
@@ -270,7 +258,7 @@ class Steps:
         if order.barrier_id is None or self.task.single:
             raise Refused(f"`{step.verb}` of `{order.name}` is not generated here yet")
         macro = "named_sync" if step.verb == "sync" else "named_arrive"
-        return [*self.global_fence(), Statement(macro, {"id": order.barrier_id, "threads": order.threads})]
+        return [Statement(macro, {"id": order.barrier_id, "threads": order.threads})]
 
 
 def _fewest_stores(tree: Block, steps: Steps, end: RingEnd) -> int:
