@@ -6,9 +6,12 @@ from types import ModuleType
 
 from tsc.rules.brackets import (
     commit_of_nothing,
+    keep_holds_every_stage,
+    more_held_than_stages,
     read_outside_wait,
     release_before_store_wait,
     release_of_nothing,
+    shared_stage_never_skipped,
     skip_while_holding,
     superfluous_try,
     try_without_its_step,
@@ -27,5 +30,8 @@ RULES: tuple[ModuleType, ...] = (
     try_without_its_step,
     superfluous_try,
     skip_while_holding,
+    keep_holds_every_stage,
+    more_held_than_stages,
+    shared_stage_never_skipped,
     release_before_store_wait,
 )

@@ -21,6 +21,9 @@ LOADERS = frozenset((Engine.TMA, Engine.CP_ASYNC))
 # Nobody keeps so many stages; a ring of which somebody does is left to the proof.
 MOST_KEPT = 64
 
+# Of a ring of more stages, nobody is told that a task holds them all.
+MOST_STAGES = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -105,7 +108,8 @@ class Holds:
         return [
             step.index
             for step in self.verbs(verb)
-            if max((_count(held, verb) for held in self.before.get(step.index, ())), default=0)
+            if kept(program, step) < (self.memory.stages or MOST_KEPT)  # else another rule speaks
+            and max((_count(held, verb) for held in self.before.get(step.index, ())), default=0)
             <= kept(program, step)
         ]
 
@@ -212,8 +216,9 @@ def _entry(found: dict[tuple[str, int], Holds], program: Program, task: Task, ke
 
 def _walk(program: Program, entry: Holds, conditions: Conditions) -> None:
     keeps = {step.index: kept(program, step) for step in entry.verbs("commit", "release")}
-    # Whoever holds more than all that is ever kept may as well hold one more.
-    entry.most = max(2, 1 + max(keeps.values(), default=0))
+    # Whoever holds more than all that is ever kept, and all stages, may as well hold one more.
+    stages = entry.memory.stages or 0
+    entry.most = max(2, 1 + max(keeps.values(), default=0), stages if stages <= MOST_STAGES else 0)
     if entry.most > MOST_KEPT:
         entry.complete = False
         return

@@ -73,7 +73,7 @@ def check(program: Program) -> Iterator[Finding]:
 def _mend(facts: Pending, step: Step) -> str:
     """Say which `store_wait` is enough, and which `keep` where a wait stands directly before the release."""
     keep = getattr(step.model, "keep", None)
-    target = f"store_wait: {keep.text if facts.keeps[step.index] else 0}"
+    target = f"store_wait: {keep.text if keep is not None else 0}"
     before = next((s for s in facts.entry.task.steps() if s.index == step.index - 1), None)
     if before is None or before.verb != "store_wait" or before.route[:-1] != step.route[:-1]:
         return f"put `{target}` before it, on every path"
