@@ -197,3 +197,11 @@ def test_one_arrival_for_all_waits_for_what_they_wrote_elsewhere() -> None:
     tasks += loop("wait: ring", "do: use", "release: ring", name="b")
     lines = body(tasks, f"{RING}\n{PLAIN}", rest=rest)
     assert SYNC in after(lines, "commit: ring")
+
+
+def test_a_task_that_fills_and_reads_a_ring_updates_the_stage_it_waited_for() -> None:
+    copy = "{cp_async: x, at: [loop, 0], to: ring}"
+    tasks = loop("acquire: ring", copy, "commit: ring", "wait: ring", "do: upd", "release: ring")
+    lines = body(tasks, RING, rest=UPDATE)
+    assert "ring_read.stage" in after(lines, "do: upd")[0]
+    assert "ring_write.stage" in after(lines, "cp_async")[0]

@@ -26,6 +26,7 @@ class Held:
     """What the analysis found, for one task."""
 
     before: dict[tuple[int, End], Counts] = field(default_factory=dict)  # by the step's index
+    around: dict[int, set[End]] = field(default_factory=dict)  # ends held at other steps, on some path
     looks: set[End] = field(default_factory=set)
     looks_ahead: set[End] = field(default_factory=set)  # a look while a stage is held
     keeps: dict[int, int] = field(default_factory=dict)
@@ -86,6 +87,8 @@ class _Walk:
 
     def step(self, step: Step, state: State) -> State:
         if step.verb not in RING_VERBS:
+            ends = self.held.around.setdefault(step.index, set())
+            ends |= {end for end, counts in state.items() if max(counts) > 0}
             return state
         state = dict(state)
         for ring, copy, stages in self.ends(step):

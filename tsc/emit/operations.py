@@ -93,7 +93,7 @@ class StepLowering(Lowering):
     def buffer(self, reference: Reference, mode: Literal["read", "write"]) -> BufferOperand:
         operand = self.meaning(reference)
         memory, found = memory_of(self.function, operand, reference)
-        address = buffer_address(self.rings, memory, operand.copy, found, mode)
+        address = buffer_address(self.rings, self.step, memory, operand.copy, found, mode)
         view = f"{buffer_type(found, mode == 'read')}{{{address}}}"
         return BufferOperand(
             str(reference),
@@ -237,22 +237,26 @@ def buffer_type(buffer: Buffer, readable: bool) -> str:
 
 
 def buffer_address(
-    rings: Rings, memory: Memory, copy: int, buffer: Buffer, mode: Literal["read", "write"]
+    rings: Rings, step: Step, memory: Memory, copy: int, buffer: Buffer, mode: Literal["read", "write"]
 ) -> str:
     """Return the C++ of a buffer's first byte, at the stage that a reader or a writer means."""
     if not memory.ring:
         first = rings.address(memory, copy)
         return first if buffer.offset == 0 else f"{first} + {buffer.offset}"
-    return rings.stage_address(current(rings, memory, copy, mode), buffer.offset)
+    return rings.stage_address(current(rings, step, memory, copy, mode), buffer.offset)
 
 
-def current(rings: Rings, memory: Memory, copy: int, mode: Literal["read", "write"]) -> RingEnd:
+def current(rings: Rings, step: Step, memory: Memory, copy: int, mode: Literal["read", "write"]) -> RingEnd:
     """Return the end whose stage an access means: the one taken last to read, or to write where that is how
     it is used.
     """
-    pipeline = rings.pipeline(memory, copy)
-    takes = rings.held.takes
-    reads, writes = (memory.name, copy, "read") in takes, (memory.name, copy, "write") in takes
+    pipeline, held = rings.pipeline(memory, copy), rings.held
+    reads, writes = (memory.name, copy, "read") in held.takes, (memory.name, copy, "write") in held.takes
+    if reads and writes:
+        # A task that does both means the side whose stage it holds here.
+        around = held.around.get(step.index, set())
+        reads, writes = (memory.name, copy, "read") in around, (memory.name, copy, "write") in around
+        reads, writes = (True, True) if not reads and not writes else (reads, writes)
     # A store ring is read where it was committed, and a consumer that updates a stage writes where it waited.
     side: Literal["write", "read"] = "read" if reads and (mode == "read" or not writes) else "write"
     if not reads and not writes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
 from tsc.emit.function import Function
 from tsc.emit.kernel import Kernel, bits_of, storage
@@ -114,7 +115,7 @@ class Works:
                 if operand.name not in members:
                     order.append((operand.name, operand, readable))
                 members.setdefault(operand.name, []).extend(
-                    self._buffers(function, rings, memory, operand, reference, readable)
+                    self._buffers(function, rings, step, memory, operand, reference, readable)
                 )
             else:
                 order.append((operand.name, operand, readable))
@@ -134,6 +135,7 @@ class Works:
         self,
         function: Function,
         rings: Rings,
+        step: Step,
         memory: Memory,
         operand: Operand,
         reference: Reference,
@@ -147,7 +149,8 @@ class Works:
         for name in names:
             part = Reference(reference.text, reference.name, reference.index, None if unnamed else name)
             _, buffer = memory_of(function, operand, part)
-            address = buffer_address(rings, memory, operand.copy, buffer, "read" if readable else "write")
+            mode: Literal["read", "write"] = "read" if readable else "write"
+            address = buffer_address(rings, step, memory, operand.copy, buffer, mode)
             yield "" if unnamed else buffer.name, buffer_type(buffer, readable), address
 
     def _need(self, work: Work, tensor: Tensor) -> None:
