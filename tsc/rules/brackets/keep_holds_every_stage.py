@@ -42,11 +42,11 @@ def check(program: Program) -> Iterator[Finding]:
             seen.add(place.route)
             given = "committed" if step.verb == "commit" else "given back"
             has = "more than" if keep > stages else "as many as"
+            of = f"{stages} stage{'s' * (stages > 1)} of `{ring}`"
             fewer = f"fewer than {stages}" if stages > 1 else "none"
             yield Finding(
                 RULE.name,
-                f"`{step.verb}: {ring}` keeps {keep}, {has} the {stages} stage{'s' * (stages > 1)} of `{ring}`, "
-                f"so none is ever {given}",
+                f"`{step.verb}: {ring}` keeps {keep}, {has} the {of}, so none is ever {given}",
                 place,
                 (Place(memory.route, "key", label=f"has {stages} stage{'s' * (stages > 1)}"),),
                 help=f"keep {fewer}, or give `{ring}` {keep + 1} stages or more",

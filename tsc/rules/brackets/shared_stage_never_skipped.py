@@ -56,5 +56,5 @@ def check(program: Program) -> Iterator[Finding]:
                 f"one task releases each stage of `{ring}`, and `{use.task}` takes each one beside {others}",
                 Place(waits[0].route, label="takes the next stage, and never skips one"),
                 (Place(memory.route, "key", label="`released_by: one`"),),
-                help=f"write `{{skip: {ring}, count: 1}}` for each stage that is another's, or `released_by: all`",
+                help=f"write `{{skip: {ring}, count: 1}}` for each stage of another, or `released_by: all`",
             )

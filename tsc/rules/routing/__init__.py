@@ -17,6 +17,7 @@ from tsc.rules.routing import (
     stale_token,
     token_before_made,
     unassigned_output,
+    unbalanced_snippet,
     undeclared_in_snippet,
     unknown_argument,
     unmentioned_in_snippet,
@@ -40,4 +41,5 @@ RULES: tuple[ModuleType, ...] = (
     unmentioned_in_snippet,
     aux_with_payload,
     unassigned_output,
+    unbalanced_snippet,
 )
