@@ -48,7 +48,7 @@ def check(program: Program) -> Iterator[Finding]:
 
 def _quiet(found: list[Piece]) -> tuple[Piece, str, str] | None:
     """Find a quote or comment that does not end: one that does is no part of the tokens."""
-    for piece, behind in zip(found, [*found[1:], Piece("", -1)], strict=True):
+    for piece, behind in zip(found, [*found, Piece("", -1)][1:], strict=True):
         if piece.text in "'\"":
             return piece, f"no second `{piece.text}` ends what this one begins", f"add a `{piece.text}`"
         if piece.text == "/" and behind.text == "*" and behind.start == piece.end:
