@@ -210,6 +210,27 @@ def pairs(kernel: Kernel, torch: Any) -> None:
         _same(y, (w.float() * block + padded * (block % 2 + 1)).to(torch.bfloat16), f"pairs {m} {n}")
 
 
+def unrolled(kernel: Kernel, torch: Any) -> None:
+    for rows, first, stride in ((1, 0, 0), (9, 0, 0), (12, 1, 1), (1000, 5, 2), (1001, 2000, 3), (0, 0, 0)):
+        x = _normal(torch, rows, 256)
+        y, sums = torch.zeros_like(x), torch.full((256,), 7.0, device="cuda")
+        kernel(x, y, sums, first, stride)
+        _same(y, x, f"unrolled {rows}")
+        if rows:
+            assert torch.allclose(sums, x[first :: stride + 1].sum(0), atol=1e-3), f"unrolled {rows} {first}"
+
+
+def handed(kernel: Kernel, torch: Any) -> None:
+    for rows in (0, 1, 7, 1000):
+        x = _normal(torch, rows, 512)
+        y, copy, back = (torch.zeros_like(x) for _ in range(3))
+        kernel(x, y, copy, back)
+        turned = x.view(rows, 128, 4).flip(1).reshape(rows, 512)
+        _same(y, x + 1, f"handed {rows} y")
+        _same(copy, turned, f"handed {rows} copy")
+        _same(back, turned * 2, f"handed {rows} back")
+
+
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
@@ -231,5 +252,7 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         observe,
         deep,
         pairs,
+        unrolled,
+        handed,
     )
 }

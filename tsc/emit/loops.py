@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import gcd
+from typing import Any
 
 from tsc.emit.function import Function
 from tsc.emit.kernel import integer_type
@@ -14,7 +15,10 @@ from tsc.expr import Cpp, Expr, Interval, build, fold, interval, multiple_of
 from tsc.expr.tree import Binary, Call, Compare, Int, Ref
 from tsc.ops.lowering import Refused
 from tsc.program.model import Task
-from tsc.program.tree import Block, Guard, Loop
+from tsc.program.tree import Block, Guard, Loop, Step
+
+APART = frozenset(("load", "store", "do", "zero", "convert"))
+MEETINGS = frozenset(("sync", "fence_async", "fence_async_global"))
 
 
 class Loops:
@@ -97,11 +101,70 @@ class Loops:
                 "unroll": node.unroll,
                 "inline_counter": counter_type == type_,
             }
+            if not round_.uses & {"counter", "trips"}:
+                whole = self._whole_rounds(node, fields, pieces[0], end, stride, first, last, step)
+                if whole is not None:
+                    return [*before, whole]
             loop = Compound("for", fields, tuple(pieces[0]))
             if counter and counter_type != type_:
                 before.append(Statement("variable", {"type": counter_type, "name": counter, "value": "0"}))
             return [*before, loop]
         return self._split(node, scope, before, head, start.text, end, pieces, up)
+
+    def _whole_rounds(
+        self,
+        node: Loop,
+        head: Mapping[str, Any],
+        body: list[Item],
+        end: Cpp,
+        stride: Cpp,
+        first: Interval,
+        last: Interval,
+        step: Interval,
+    ) -> Item | None:
+        """Print an unrolled loop as rounds of so many iterations, which ask for the end once, so that the
+        compiler gathers their loads, and a loop for those left; nothing where that is not worth it.
+        """
+        copies, names = node.unroll or 1, self.function.names
+        steps = all(isinstance(inner, Step) and inner.verb in APART for inner in node.pieces[0].body)
+        meets = any(isinstance(item, Statement) and item.macro in MEETINGS for item in body)
+        counts = self.function.flat(node.end, node.env).value is not None and node.start.value is not None
+        # Below, the end minus the variable has to be a number of the type.
+        fits = head["type"] == "i64" or (first.lo >= 0 and last.lo >= 0)
+        if copies < 2 or step.lo < 1 or not steps or meets or counts or not fits:
+            return None
+        variable, type_ = head["variable"], head["type"]
+        base, copy = names.free(f"{variable}_base"), names.free("copy")
+        distance = stride if step.hi * copies < 2**31 else stride.widened()
+        literal = self.function.flat(node.step, node.env).value
+
+        def times(count: int) -> str:
+            return str(int(literal) * count) if literal is not None else f"{count} * {distance.operand}"
+
+        offset = copy if literal == 1 else f"{copy} * {distance.operand}"
+        own: Item = Statement("constant", {"type": type_, "name": variable, "value": f"{base} + {offset}"})
+        inner = {
+            **head,
+            "type": "int",
+            "variable": copy,
+            "start": "0",
+            "condition": f"{copy} < {copies}",
+            "advance": f"++{copy}",
+            "unroll": copies,
+        }
+        rounds = {
+            "variable": base,
+            "condition": f"{end.operand} - {base} > {times(copies - 1)}",
+            "advance": f"{base} += {times(copies)}",
+        }
+        items: list[Item] = [
+            Statement("variable", {"type": type_, "name": base, "value": head["start"]}),
+            Compound(
+                "for", {**head, **rounds, "start": "", "unroll": 1}, (Compound("for", inner, (own, *body)),)
+            ),
+            Compound("for", {**head, "start": base, "unroll": 1}, tuple(body)),
+        ]
+        return Compound("scope", {}, tuple(items))
 
     def _split(
         self,
