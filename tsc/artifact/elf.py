@@ -192,7 +192,7 @@ class Cubin:
             registers=of_function.get(_REGCOUNT),
             static_smem_bytes=self._static_shared(kernel),
             stack_bytes=of_function.get(_MIN_STACK_SIZE, of_function.get(_FRAME_SIZE)),
-            named_barriers=sizes.get(_NUM_BARRIERS),
+            named_barriers=sizes.get(_NUM_BARRIERS, 0),  # left out where there is none
             parameter_bytes=sizes.get(_CBANK_PARAM_SIZE),
             parameters=tuple(parameters[ordinal] for ordinal in sorted(parameters)),
             max_threads=triples.get(_MAX_THREADS),

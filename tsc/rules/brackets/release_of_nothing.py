@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.brackets.holds import holds, kept, text
+from tsc.rules.brackets.holds import Holds, holds, kept, text
 
 RULE = Rule("TSC306", "release-of-nothing", Severity.ERROR, "a release never has a stage to give back")
 
@@ -40,12 +40,29 @@ def check(program: Program) -> Iterator[Finding]:
             waits = entry.places("wait", "waited for here")
             yield Finding(
                 RULE.name,
-                f"`{text(step)}` never has a stage to give back: no path to it waits for "
-                + (f"more than the {keep} it keeps" if keep else f"one of `{ring}`"),
+                f"`{text(step)}` never has a stage to give back: " + _why(entry, index, keep),
                 Place(step.route, label="keeps all there is" if keep else "nothing is held here"),
-                waits,
-                help=_mend(ring, keep, bool(waits)),
+                (*waits, *_earlier(entry, index)),
+                help="take the step away" if _earlier(entry, index) else _mend(ring, keep, bool(waits)),
             )
+
+
+def _earlier(entry: Holds, index: int) -> tuple[Place, ...]:
+    """Return the releases that gave back all that was waited for before."""
+    waits = [step.index for step in entry.verbs("wait") if step.index < index]
+    releases = [step for step in entry.verbs("release") if waits and waits[0] < step.index < index]
+    return tuple(Place(route, label="given back here") for route in {step.route: None for step in releases})[
+        :2
+    ]
+
+
+def _why(entry: Holds, index: int, keep: int) -> str:
+    if keep:
+        return f"no path to it waits for more than the {keep} it keeps"
+    ring = entry.memory.name
+    if _earlier(entry, index):
+        return f"every stage of `{ring}` that a path to it waits for has been given back"
+    return f"no path to it waits for one of `{ring}`"
 
 
 def _mend(ring: str, keep: int, waited: bool) -> str:

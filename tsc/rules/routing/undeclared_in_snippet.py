@@ -45,12 +45,16 @@ def check(program: Program) -> Iterator[Finding]:
                 place, where = place_of(program, work, piece.start, piece.start + len(missing))
                 viewed = model is None or model.kind in _VIEWS
                 kind = "" if viewed or model is None else f", and a {model.kind} has no view"
-                written = _written(found, piece)
+                written = any(_written(found, other) for other in found if other.text == piece.text)
                 yield Finding(
                     RULE.name,
                     f"`{missing}` is not in the lists of `{work.name}`{kind}{where}",
                     place,
-                    help=("add it to `writes`, or to `updates`" if written else "add it to `reads`")
+                    help=(
+                        "add it to `updates`, or to `writes` where no old value is read"
+                        if written
+                        else "add it to `reads`"
+                    )
                     if viewed
                     else "leave it to the schedule",
                 )

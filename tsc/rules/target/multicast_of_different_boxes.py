@@ -41,7 +41,8 @@ def check(program: Program) -> Iterator[Finding]:
                     RULE.name,
                     f"the cluster has no axis `{axis}`" + (f", only {known}" if known else "; it has none"),
                     Place((*step.route, "multicast")),
-                    help=f"write `launch: {{cluster: {{{axis}: 2}}}}`, or take `multicast` away",
+                    help=(f"name {known}, or add" if known else "write")
+                    + f" `launch: {{cluster: {{{axis}: 2}}}}`, or take `multicast` away",
                 )
                 continue
             for i, coordinate in enumerate(getattr(step.model, "at", None) or ()):

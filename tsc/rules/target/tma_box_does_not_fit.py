@@ -33,8 +33,13 @@ GRAIN, MOST_RANK = 16, 5  # CUDA driver API, cuTensorMapEncodeTiled
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each buffer and each prefetch whose box no tensor map describes."""
-    moved = copies(program, "tma_load", "tma_store", "tma_reduce")
-    yield from once((copy, it) for copy in moved for it in _judge(copy.step, copy.tensor, copy.buffer))
+    moved = list(copies(program, "tma_load", "tma_store", "tma_reduce"))
+    fitting = {copy.buffer.route: copy.tensor for copy in moved if copy.tensor.dtype == copy.buffer.dtype}
+    yield from once(
+        (copy, it)
+        for copy in moved
+        for it in _judge(copy.step, copy.tensor, copy.buffer, fitting.get(copy.buffer.route))
+    )
     for task in program.tasks:
         for step in task.steps():
             if isinstance(step.model, TmaPrefetch):
@@ -46,7 +51,7 @@ def check(program: Program) -> Iterator[Finding]:
                     yield from _width(inner, BITS[tensor.dtype], Place((*step.route, "box")), ())
 
 
-def _judge(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
+def _judge(step: Step, tensor: Tensor, buffer: Buffer, other: Tensor | None) -> Iterator[Finding]:
     place = Place(step.route, label=f"moves `{buffer.name}`")
     related = (Place(buffer.route, "key", label="the box"),)
     if not 1 <= tensor.rank <= MOST_RANK:
@@ -63,7 +68,10 @@ def _judge(step: Step, tensor: Tensor, buffer: Buffer) -> Iterator[Finding]:
         message = (
             f"TMA converts nothing, and `{tensor.name}` is {tensor.dtype}, `{buffer.name}` {buffer.dtype}"
         )
-        yield Finding(RULE.name, message, place, related, help=f"make `{buffer.name}` {tensor.dtype}")
+        mend = f"make `{buffer.name}` {tensor.dtype}"
+        if other is not None:  # then the other tensor would not fit
+            mend = f"make `{tensor.name}` {buffer.dtype} as `{other.name}` is, or convert between two buffers"
+        yield Finding(RULE.name, message, place, related, help=mend)
         return
     inner = buffer.shape[-1] if buffer.shape else 1
     yield from _width(inner, buffer.bits, place, related)

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import did_you_mean
 from tsc.expr.hints import listing
 from tsc.program.model import Program
 from tsc.program.target import find_target, known_targets
@@ -35,5 +34,5 @@ def check(program: Program) -> Iterator[Finding]:
                 RULE.name,
                 f"`{name}` is no architecture that tsc knows",
                 Place(("target", i) if several else ("target",)),
-                help=did_you_mean(name, known_targets()) or f"write one of {listing(known_targets())}",
+                help=f"write one of {listing(known_targets())}",
             )
