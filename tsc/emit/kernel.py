@@ -75,9 +75,9 @@ class Kernel:
 
     # ---- refusals ------------------------------------------------------------------------------------------
 
-    def refuse(self, route: Route, sentence: str, outside: bool = False) -> None:
+    def refuse(self, route: Route, sentence: str, outside: bool = False, help: str = "") -> None:
         """Note what cannot be lowered; once a place and sentence."""
-        refusal = Refusal(route, sentence, outside)
+        refusal = Refusal(route, sentence, outside, help)
         if refusal not in self.refusals:
             self.refusals.append(refusal)
 

@@ -51,8 +51,20 @@ class StepLowering(Lowering):
         raise Refused(sentence)
 
     @override
-    def outside(self, sentence: str) -> None:
-        self.kernel.refuse(self.step.route, sentence, outside=True)
+    def flat(self, expr: Expr) -> Expr:
+        return self.function.flat(expr, self.env)
+
+    @override
+    def facts(self) -> tuple[Expr, ...]:
+        return self.scope.facts
+
+    @override
+    def note(self, text: str) -> None:
+        self.before.append(Comment(text))
+
+    @override
+    def outside(self, sentence: str, help: str = "") -> None:
+        self.kernel.refuse(self.step.route, sentence, outside=True, help=help)
 
     # ---- operands ------------------------------------------------------------------------------------------
 

@@ -139,11 +139,15 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What the generator cannot lower, at its place; `outside`: bulk copies that may leave their tensor."""
+    """What the generator cannot lower, at its place; `outside`: bulk copies that may leave their tensor.
+
+    `help` says the edit, where there is a better one than the rule's own.
+    """
 
     route: Route
     sentence: str
     outside: bool = False
+    help: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,12 @@ from math import prod
 from typing import Any
 
 from tsc.expr import Expr, build
-from tsc.expr.tree import Binary, Int
+from tsc.expr.tree import Binary, Compare, Int
 from tsc.ops.lowering import BufferOperand, Lowering, MapKey, Multicast, TensorOperand
 
 MOST = 256  # elements of a box along one dimension
 ALIGN = 128  # bytes of a shared-memory address
+FARTHEST = 2**31 - 1  # a coordinate
 LISTED = 8  # instructions that are written one by one; more of them become a loop
 
 UNSUPPORTED = frozenset(("e2m1", "i4", "u4"))
@@ -161,6 +162,7 @@ def transfer(
             f"a part of `{buffer.text}` would not start on its swizzle pattern, which repeats each "
             f"{pattern} bytes"
         )
+    _hold(lowering, tensor, buffer, at, verb)
     lowering.need(tensor.name, 16, 16)
     box = [1] * tensor.rank
     for dim, extent in zip(covered, plan.box, strict=True):
@@ -176,6 +178,34 @@ def transfer(
             f"{_factor(lowering.text(at[covered[sliced]]))} + {share.rank} * {part[sliced]}"
         )
     return _parts(lowering, tensor, plan, covered, name, begin, where)
+
+
+def _hold(
+    lowering: Lowering, tensor: TensorOperand, buffer: BufferOperand, at: tuple[Expr, ...], verb: str
+) -> None:
+    """Refuse coordinates that may not fit the 32 bits in which the hardware takes them.
+
+    Past 2^31 nothing is left of a tensor whose extent fits 32 bits. What a load finds there is what it finds
+    at the negative coordinate that such a one becomes: nothing, as long as its box stays below zero.
+    """
+    for item, limit in zip(at, tensor.shape, strict=True):
+        far = FARTHEST
+        if not lowering.interval(limit).fits_32:
+            far -= max(buffer.shape)
+        elif verb in ("tma_load", "tma_prefetch"):
+            far = 2**32 - 1 - max(buffer.shape)
+        bounds = lowering.interval(item)
+        lower = build(Compare((">=",), (item.tree, Int(-FARTHEST - 1))))
+        upper = build(Compare(("<=",), (item.tree, Int(far))))
+        for worst, fits, held in (
+            (bounds.lo, bounds.lo >= -FARTHEST - 1, lower),
+            (bounds.hi, bounds.hi <= far, upper),
+        ):
+            if not fits and not lowering.proves(held):
+                lowering.refuse(
+                    f"TMA coordinates have 32 bits, and `{item.text}` may be {worst:,}; promise `max` under "
+                    "`dims`"
+                )
 
 
 def _slice_bytes(buffer: BufferOperand, dim: int, part: tuple[int, ...]) -> int:

@@ -194,8 +194,20 @@ class Lowering(Protocol):
         """Whether a condition surely holds where the step stands."""
         ...
 
-    def outside(self, sentence: str) -> None:
-        """Report a copy that is never clipped and not shown to lie inside its tensor."""
+    def flat(self, expr: Expr) -> Expr:
+        """Return an expression without lets and build-time names."""
+        ...
+
+    def facts(self) -> tuple[Expr, ...]:
+        """Return conditions that hold where the step stands, without lets and build-time names."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Put a comment before the step."""
+        ...
+
+    def outside(self, sentence: str, help: str = "") -> None:
+        """Report a copy that is never clipped and not shown to lie inside; `help` says the edit."""
         ...
 
     def reads_memory(self, expr: Expr) -> bool:

@@ -14,6 +14,7 @@ from tsc.expr.tree import Call, Compare, Int
 from tsc.model import Reference
 from tsc.ops.inside import lies_inside, not_below
 from tsc.ops.lowering import BufferOperand, Lowering, TensorOperand
+from tsc.ops.trusted import begins_inside, ends_inside, sources
 
 UNIT = 16  # PTX ISA, cp.async.bulk: addresses and sizes are multiples of 16 bytes
 
@@ -61,11 +62,7 @@ def piece(
         extents[first] = (
             static * 8 // buffer.bits // max(1, prod(buffer.shape[1:])) if static is not None else 0
         )
-    fixed = [*where, *([] if rows is None else [rows])]
-    if not lies_inside(lowering, tensor, where, extents) and not any(map(lowering.reads_memory, fixed)):
-        lowering.outside(
-            f"`{verb}` is never clipped, and this piece is not shown to lie inside `{tensor.name}`"
-        )
+    _hold(lowering, verb, tensor, where, extents, rows)
     listed = ", ".join(map(lowering.text, where))
     row = buffer.bytes // buffer.shape[0] if buffer.shape else buffer.bytes
     bytes_ = (
@@ -74,6 +71,39 @@ def piece(
         else lowering.named("u32", f"{reference.name}_bytes", _bytes(lowering.text(count), row))
     )
     return Piece(buffer.address, f"{lowering.tensor_view(reference)}.ptr({listed})", bytes_, static)
+
+
+def _hold(
+    lowering: Lowering,
+    verb: str,
+    tensor: TensorOperand,
+    where: Sequence[Expr],
+    extents: Sequence[Expr | int],
+    rows: Expr | None,
+) -> None:
+    """Report a piece that is not shown to lie inside, and say what is trusted of one that memory places."""
+    if lies_inside(lowering, tensor, where, extents):
+        return
+    places = [*where, *([] if rows is None else [rows])]
+    memory = sources(lowering, *(place for place in places if lowering.reads_memory(place)))
+    inside = memory and all(
+        begins_inside(lowering, first) and ends_inside(lowering, first, extent, limit)
+        for first, extent, limit in zip(where, extents, tensor.shape, strict=True)
+    )
+    if inside:
+        lowering.note(
+            f"Not clipped: the values of {memory} are trusted to place this inside `{tensor.name}`."
+        )
+    elif memory:
+        lowering.outside(
+            f"`{verb}` is never clipped, and the values of {memory} do not say where this piece ends",
+            "give `rows: min(ROWS, end - begin)` with the `begin` of `at`, and an `end` that is an element "
+            "or the extent",
+        )
+    else:
+        lowering.outside(
+            f"`{verb}` is never clipped, and this piece is not shown to lie inside `{tensor.name}`"
+        )
 
 
 def _bytes(count: str, row: int) -> str:

@@ -2,7 +2,8 @@
 
 What it does
     Bounds the first and the last element of each `bulk_load` and `bulk_store` by what is known of their
-    names: the loops around it, the tile, promises about dims, and `rows`.
+    names: the loops around it, the tile, promises about dims, and `rows`. Where elements of a tensor say
+    where a piece begins, they have to say where it ends, too; that they lie in the tensor is trusted.
 
 Why is this bad
     A bulk copy is never clipped: it would read or write whatever lies behind the tensor.
@@ -34,5 +35,6 @@ def check(program: Program) -> Iterator[Finding]:
                 RULE.name,
                 refusal.sentence,
                 Place(refusal.route),
-                help="give `rows`, or promise a `multiple_of` under `dims`: the last piece has to end inside",
+                help=refusal.help
+                or "give `rows`, or promise a `multiple_of` under `dims`: the last piece has to end inside",
             )

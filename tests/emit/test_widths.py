@@ -1,0 +1,179 @@
+"""Names have the width that their uses take them to have: index expressions of large dims, as they are
+emitted, compute on the host what `evaluate` says.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.codegen.headers import includes, needs_cpp, run_cpp
+from tests.emit.kernels import cuda, document, plan, small
+from tsc.expr import evaluate, parse
+
+MOST = [2**31 - 1, 2**31, 2**33, 2**40]
+PARAMS = (
+    "params: {x: {dtype: u8, shape: [n]}, w: {dtype: i32, shape: [k]}, big: {dtype: i64}, u: {dtype: u32}}"
+)
+# Lets of every level, some that fit 32 bits only as a whole.
+LETS = {
+    "rows": "cdiv(n, 4096)",
+    "share": "n % 1000 * 1000",
+    "few": "(share if share < 10 else 0) * 1000000",
+    "first": "tile.m * 4096",
+    "low": "tile.m % 64",
+    "mixed": "first % 8192 + u % 7",
+    "step": "loop * 3 + tile.m",
+    "near": "loop % 512 - low",
+}
+NAMES = [
+    "n",
+    "big % 1000",
+    "u",
+    "tile.m",
+    "tile.seq",
+    "loop",
+    "iter",
+    "thread",
+    *LETS,
+    "find(w, loop)",
+    "w[low]",
+]
+ENV = ["n", "big", "u", "tile.m", "tile.seq", "loop", "thread"]
+
+
+def expression(rng: Random, depth: int = 0) -> str:
+    if depth == 2 or rng.random() < 0.25:
+        return rng.choice(NAMES) if rng.random() < 0.8 else str(rng.choice([1, 3, 64, 4096]))
+    a, b = expression(rng, depth + 1), expression(rng, depth + 1)
+    factor = rng.choice([2, 7, 64, 4096])
+    forms = [f"({a}) + ({b})", f"({a}) - ({b})", f"({a}) * {factor}", f"({a}) // {factor}"]
+    return rng.choice([*forms, f"min({a}, {b})", f"cdiv({a}, {factor})"])
+
+
+def spec(most: int, coordinates: list[str]) -> str:
+    lets = "\n".join(f'  {name}: "{text}"' for name, text in LETS.items())
+    body = "\n".join(
+        f'{" " * 14}- {{load: v, from: x, at: ["{text}"]}}\n{" " * 14}- {{store: x, from: v, at: [thread]}}'
+        for text in coordinates
+    )
+    tasks = (
+        "  main:\n    warps: 4\n    schedule:\n      - work_tile_loop: tiles\n        body:\n"
+        f"          - domain_loop: rows\n            body:\n{body}"
+    )
+    resources = (
+        "  tiles: {kind: queue, policy: static, axes: {m: rows}}\n"
+        "  v: {kind: registers, dtype: u8, per_thread: 1}"
+    )
+    return small(
+        tasks, resources, f"{PARAMS}\ndims: {{n: {{max: {most}}}, k: {{max: 64}}}}\nlet:\n{lets}", ""
+    )
+
+
+HARNESS = """
+#include <cstdio>
+struct View { int v[64]; int operator()(i64 i) const { return v[i]; } i64 extent(int) const { return 64; } };
+struct Tile { int m, seq; };
+struct { int thread; } task;
+int main() {
+  View w;
+  for (int i = 0; i < 64; ++i) w.v[i] = 5 * i;
+  SIZES
+  task.thread = THREAD;
+  const Tile tile{TILE, SEQ};
+  LETS
+  LOOP
+  AT
+}
+"""
+
+
+def declared(text: str, name: str) -> str:
+    """The declaration of a name in the task's function."""
+    found = re.search(rf"\b(const (?:int|i64|bool) {name} = [^;]*;)", text)
+    return found[1] if found else ""
+
+
+@needs_cpp
+@pytest.mark.parametrize("most", MOST)
+def test_index_expressions_compute_what_evaluate_computes(most: int, tmp_path: Path) -> None:
+    rng = Random(most)
+    texts = [f"max({expression(rng)}, 0)" for _ in range(60)]
+    text = cuda(document(spec(most, texts)))
+    body = text[text.index("DEVICE void main_task") :]
+    emitted = [" ".join(m.split()) for m in re.findall(r"load_registers<[^>]*>\(v, x,([^;]*)\);", body)]
+    assert len(emitted) == len(texts)
+    types = dict((name, kind) for kind, name in re.findall(r"(\w+) (n|big|u)\b[,)]", body.split("{")[0]))
+    loop = re.search(r"for \((int|i64) loop = 0", body)
+    assert loop is not None
+    lets = "\n".join(declared(body, name) for name in LETS)
+    checked = 0
+    for at in range(6):
+        n = rng.choice([most, most - 1, rng.randrange(most), 4095])
+        rows = -(-n // 4096)
+        env = {"n": n, "big": rng.choice([-(2**40), 2**40 + 7, 3]), "u": rng.choice([0, 2**32 - 1, 5])}
+        env |= {
+            "tile.m": rng.choice([max(0, rows - 1), rng.randrange(max(1, rows))]),
+            "tile.seq": rng.randrange(2**20),
+        }
+        env |= {
+            "loop": rng.choice([max(0, rows - 1), rng.randrange(max(1, rows))]),
+            "thread": rng.randrange(128),
+        }
+        sizes = "\n".join(
+            f"const {types.get(name, 'i64')} {name} = {env[name]}LL;" for name in ("n", "big", "u")
+        )
+        program = includes("integers") + HARNESS.replace("SIZES", sizes).replace("THREAD", str(env["thread"]))
+        program = program.replace("TILE", str(env["tile.m"])).replace("SEQ", str(env["tile.seq"]))
+        prints = "\n".join(f'std::printf("%lld\\n", static_cast<i64>({one}));' for one in emitted)
+        program = program.replace("LETS", lets).replace("AT", prints, 1)
+        program = program.replace("LOOP", f"const {loop[1]} loop = {env['loop']}LL;")
+        flags = ["-w", "-O0", "-fsanitize=signed-integer-overflow", "-fno-sanitize-recover"]
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        got = [int(word) for word in run_cpp(program, "", folder, flags)]
+        assert got == [value(one, env) for one in texts], env
+        checked += len(got)
+    assert checked == 6 * len(texts)
+
+
+class Starts:
+    """The elements of `w`."""
+
+    shape = (64,)
+
+    def __getitem__(self, at: tuple[int, ...]) -> int:
+        return 5 * at[0]
+
+
+def value(text: str, env: dict[str, int]) -> int:
+    """What a coordinate is by the language, its lets looked through in order."""
+    known: dict[str, object] = {**env, "iter": env["loop"], "w": Starts()}
+    for name, own in LETS.items():
+        known[name] = evaluate(parse(own), known)  # type: ignore[arg-type]
+    return int(evaluate(parse(text), known))  # type: ignore[arg-type]
+
+
+def test_coordinates_of_tma_have_32_bits() -> None:
+    def refused(most: int, at: str, verb: str = "tma_load") -> list[str]:
+        steps = {
+            "tma_load": f"[{{acquire: r}}, {{tma_load: x, at: [{at}], to: r}}, {{commit: r}}]",
+            "tma_store": f"[{{wait: r}}, {{tma_store: x, at: [{at}], from: r}}, {{release: r}}]",
+        }
+        text = small(
+            f"  main:\n    warps: 1\n    schedule: {steps[verb]}",
+            "  r: {kind: smem, stages: 2, dtype: u8, shape: [256]}",
+            f"params: {{x: {{dtype: u8, shape: [n]}}}}\ndims: {{n: {{max: {most}}}}}",
+            'launch: {grid: ["cdiv(n, 256)"]}',
+        )
+        return [refusal.sentence for refusal in plan(text).refusals if "TMA" in refusal.sentence]
+
+    assert not refused(2**31 - 1, "block.x * 256")
+    assert not refused(2**31 - 1, "block.x * 256 + 256"), "a load ahead of the end finds nothing"
+    assert refused(2**31 - 1, "block.x * 256 + 256", "tma_store")
+    assert refused(2**33, "block.x * 256") == [
+        "TMA coordinates have 32 bits, and `block.x * 256` may be 8,589,934,336; promise `max` under `dims`"
+    ]
