@@ -139,6 +139,8 @@ def _value_not_allowed(fault: _Fault) -> Finding:
     nowhere = fault.finding("a `:` stands where no key can be", "quote the text around the `:`")
     if max(len(before), len(fault.previous)) > _LONGEST:
         return nowhere
+    if no_break := _no_break(fault):
+        return no_break
     if glued := _NO_SPACE.match(before):
         return _no_space(fault, fault.at - len(before) + glued.start(1))
     if _KEY.match(before):
@@ -151,11 +153,27 @@ def _value_not_allowed(fault: _Fault) -> Finding:
         message = f"the key `{shown(name)}` is indented under `{shown(above[1])}`, which has a value already"
         help = f"align it with `{shown(above[1])}`, or take the value of `{shown(above[1])}` away"
         return fault.finding(message, help, at=start, to=fault.at)
+    if not above and (glued := _NO_SPACE.match(fault.previous)):
+        line = next(n for n in range(fault.line - 1, 0, -1) if fault.lines.line(n) == fault.previous)
+        colon = glued.start(1)
+        key, value = fault.previous[:colon].strip().removeprefix("- "), fault.previous[colon + 1 :].strip()
+        at = fault.lines.starts[line - 1] + colon
+        return fault.finding("a space is missing after the `:`", f"write `{key}: {value}`", at=at)
     if not above and previous and name:
         message = f"the line above the key `{shown(name)}` is no `key: value`"
         help = f"write `{previous}: ...`" if len(previous) < 40 else "give it a key, or delete it"
         return fault.finding(message, help, at=start, to=fault.at)
     return nowhere
+
+
+def _no_break(fault: _Fault) -> Finding | None:
+    """Find a no-break space behind a `:`, on the line of the fault or the one above."""
+    since = fault.lines.text.rfind(fault.previous, 0, fault.at) if fault.previous else fault.at
+    at = fault.lines.text.find(":\xa0", since, fault.at)
+    if at < 0:
+        return None
+    message = "a no-break space (U+00A0) stands behind the `:`, where YAML has a space"
+    return fault.finding(message, "replace it by a space", at=at + 1)
 
 
 def _no_space(fault: _Fault, at: int | None = None) -> Finding:

@@ -143,6 +143,8 @@ def _mend_type(expected: str, spot: Spot) -> str:
             return "remove the quotes"
         if "`true`" in expected and (word in SWITCHES or word in ("true", "false")):
             return f"write `{SWITCHES.get(word, word)}`" if word in SWITCHES else "remove the quotes"
+    if spot.route[:1] == ("target",) and type(value) is int and 0 < value < 1000:
+        return f"write `sm_{value}a`"
     if expected == "text" and isinstance(value, (bool, int, float)):
         return f'quote it: `"{literal(value)}"`'
     if expected == "a list" and isinstance(value, (bool, int, str)):

@@ -56,7 +56,7 @@ def series(words: Iterable[object], joint: str = "and") -> str:
 
 # Other languages' words for ours, which likeness alone would lead astray: `float16` is nearest to `bf16`.
 _SYNONYMS = {
-    **dict.fromkeys(("float32", "float", "fp32", "single"), "f32"),
+    **dict.fromkeys(("float32", "float", "fp32", "single", "f64", "fp64", "float64", "double"), "f32"),
     **dict.fromkeys(("float16", "half", "fp16"), "f16"),
     **dict.fromkeys(("bfloat16", "bfloat"), "bf16"),
     **dict.fromkeys(("fp8", "float8", "float8_e4m3", "float8_e4m3fn", "fp8_e4m3"), "e4m3"),
