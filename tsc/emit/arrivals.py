@@ -63,3 +63,14 @@ def counted(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> 
     peers = 1 + sum(kernel.axis(axis)[0] - 1 for axis in {axis for ring in rings for axis in ring.multicast})
     one = any(program.memories[ring.ring].released_by == "one" for ring in rings)
     return peers * (max(counts, default=1) if one else sum(counts))
+
+
+def releases(kernel: Kernel, ring: str) -> list[int]:
+    """Count the arrivals by which each task gives back a stage of a ring."""
+    program = kernel.program
+    return [
+        empty_arrivals(program.task(use.task), use)
+        * weight(kernel, who(program.task(use.task), [use], "read"))
+        for use in program.uses
+        if use.ring == ring and use.consumes
+    ]

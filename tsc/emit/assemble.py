@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tsc.emit.arrivals import releases
 from tsc.emit.function import NotUniform
 from tsc.emit.kernel import Kernel
 from tsc.emit.layout import barriers, regions
@@ -211,6 +212,9 @@ def _refuse_features(kernel: Kernel) -> None:
     for memory in program.memories.values():
         if memory.over is not None:
             kernel.refuse((*memory.route, "over"), f"`{memory.name}` over other bytes is not generated yet")
+        if memory.released_by == "one" and len(set(releases(kernel, memory.name))) > 1:
+            sentence = f"tasks of different sizes that release `{memory.name}` by turns are not generated yet"
+            kernel.refuse((*memory.route, "released_by"), sentence)
         if memory.kind == "tmem":
             kernel.refuse((*memory.route, "kind"), "tensor memory is not generated yet")
     for task in program.tasks:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tsc.emit.arrivals import Side, who
+from tsc.emit.brackets import Brackets
 from tsc.emit.kernel import Kernel
 from tsc.emit.places import ASYNC, Place, own, places_of
 from tsc.ops.base import Engine
@@ -28,6 +29,7 @@ PENDING: Mark = ("pending", "")
 OPEN: Mark = ("open", "")  # a stage of a store ring, acquired and not yet committed
 KEPT = frozenset((UNFENCED, PENDING, OPEN))  # by a sync
 NONE: Marks = frozenset()
+LED: Place = ("", 0, "")  # no place: marked where the leader alone has waited since the last sync
 
 APART = frozenset(("load", "store", "do", "zero", "convert"))
 PRIVATE = frozenset(("thread", "warp", "lane"))
@@ -47,18 +49,18 @@ class Hazards:
     refused: dict[Route, str] = field(default_factory=dict)  # what no sync repairs, as sentences
 
 
-def find_hazards(kernel: Kernel, task: Task) -> Hazards:
+def find_hazards(kernel: Kernel, task: Task, brackets: Brackets) -> Hazards:
     """Walk a task's tree, loops as often as anything new comes up."""
     found = Hazards()
     if not task.single:
-        _Walk(kernel, task, found).block(task.tree, {})
+        _Walk(kernel, task, found, brackets).block(task.tree, {})
     return found
 
 
 class _Walk:
-    def __init__(self, kernel: Kernel, task: Task, found: Hazards) -> None:
+    def __init__(self, kernel: Kernel, task: Task, found: Hazards, brackets: Brackets) -> None:
         self.kernel, self.task, self.found, self.program = kernel, task, found, kernel.program
-        self.sharing = kernel.sharing
+        self.sharing, self.brackets = kernel.sharing, brackets
 
     def block(self, block: Block, state: State) -> State:
         for node in block:
@@ -113,7 +115,7 @@ class _Walk:
             if again.syncs - again.global_syncs:
                 self.found.impossible.append(node.route)
         inside = Hazards()
-        after = _Walk(self.kernel, self.task, inside).node(node, state)
+        after = _Walk(self.kernel, self.task, inside, self.brackets).node(node, state)
         self.found.fences |= inside.fences
         self.found.global_fences |= inside.global_fences
         self.found.refused |= inside.refused
@@ -122,7 +124,7 @@ class _Walk:
     def trial(self, node: Node, state: State) -> Hazards:
         """Return what a node would need inside."""
         found = Hazards()
-        _Walk(self.kernel, self.task, found).node(node, state)
+        _Walk(self.kernel, self.task, found, self.brackets).node(node, state)
         found.syncs |= {index for index in found.before}
         return found
 
@@ -158,7 +160,14 @@ class _Walk:
             for touch in touches(step, program.meanings, program.works, self.task.name, self.task.replica)
             for place in places_of(program, touch)
         ]
+        if index in self.brackets.totals:
+            # The load's announcement is the arrival of the bracket.
+            state = self.fence(step, state)
+            if any(map(self.shared, state, state.values())):
+                self.found.syncs.add(index)
         for touch, place, spread in touched:
+            if touch.engine is Engine.THREAD and state.get(LED) and self.crosses(place):
+                self.found.syncs.add(index)
             marks, tensor = state.get(place, NONE), self.sharing.tensor(place)
             by_engine = touch.engine in ASYNC
             if by_engine and UNFENCED in marks:
@@ -224,21 +233,42 @@ class _Walk:
         if step.verb in ("commit", "release"):
             return self.hand_over(step, names, operand.copy, state)
         kept = KEPT if pipelines else NONE
-        return {
+        taken = {
             place: marks & kept if place[0] in names and place[1] == operand.copy else marks
             for place, marks in state.items()
         }
+        led = (self.task.warps or 1) > 1 and self.led(step, names, operand.copy)
+        return {**taken, LED: frozenset((("led", ""),))} if led else taken
 
     def hand_over(self, step: Step, names: tuple[str, ...], copy: int, state: State) -> State:
         """Fence before an arrival; where one thread arrives for all, they meet before it if it speaks of
         more than its stage.
         """
         state = self.fence(step, state, names=names)
-        side: Side = "write" if step.verb == "commit" else "read"
-        uses = [use for name in names if (use := self.kernel.use(self.task, name, copy)) is not None]
-        if who(self.task, uses, side) == "leader" and any(map(self.shared, state, state.values())):
+        shared = [place[0] for place, marks in state.items() if self.shared(place, marks)]
+        if shared and self.led(step, names, copy):
             self.found.syncs.add(step.index)
+            if step.index in self.brackets.silent:
+                self.found.refused[step.route] = (
+                    f"`{shared[0]}` is touched between the load and this `commit`, whose arrival comes with "
+                    "the load; it belongs before the load"
+                )
         return _synced(state) if step.index in self.found.syncs else state
+
+    def led(self, step: Step, names: tuple[str, ...], copy: int) -> bool:
+        """Whether one thread waits or arrives at a step for all."""
+        side: Side = "write" if step.verb in ("acquire", "commit") else "read"
+        uses = [use for name in names if (use := self.kernel.use(self.task, name, copy)) is not None]
+        return who(self.task, uses, side) == "leader"
+
+    def crosses(self, place: Place) -> bool:
+        """Whether other tasks touch a place outside of any ring, and somebody writes to it."""
+        label = self.task.label
+        if not (self.sharing.plain(place) or self.sharing.tensor(place)):
+            return False
+        return self.sharing.written_elsewhere(place, label) or (
+            self.sharing.read_elsewhere(place, label) and self.sharing.written_by(place, label)
+        )
 
     def shared(self, place: Place, marks: Marks) -> bool:
         """Whether other tasks may read what threads wrote outside of any ring, or write what they read."""

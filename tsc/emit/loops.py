@@ -8,6 +8,7 @@ from math import gcd
 from typing import Any
 
 from tsc.emit.function import Function
+from tsc.emit.hazards import APART
 from tsc.emit.kernel import integer_type
 from tsc.emit.plan import Compound, Item, Statement
 from tsc.emit.scope import Round, Scope
@@ -17,7 +18,6 @@ from tsc.ops.lowering import Refused
 from tsc.program.model import Task
 from tsc.program.tree import Block, Guard, Loop, Step
 
-APART = frozenset(("load", "store", "do", "zero", "convert"))
 MEETINGS = frozenset(("sync", "fence_async", "fence_async_global"))
 
 

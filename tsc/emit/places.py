@@ -76,6 +76,10 @@ class Sharing:
         """Whether another task writes to a place."""
         return bool(self._writers.get(place, set()) - {label})
 
+    def written_by(self, place: Place, label: str) -> bool:
+        """Whether a task writes to a place."""
+        return label in self._writers.get(place, ())
+
     def places(self, names: Iterable[str], copy: int) -> tuple[Place, ...]:
         """Return the places of rings."""
         found = (self.program.memories[name] for name in names if name in self.program.memories)
@@ -88,7 +92,7 @@ class Sharing:
 
     def tensor(self, place: Place) -> bool:
         """Whether a place is global memory."""
-        return place[0] not in self.program.memories
+        return place[0] in self.program.tensors
 
 
 def own(program: Program, step: Step, touch: Touch, threads: int) -> str:

@@ -54,7 +54,7 @@ class Schedule:
         self.function = Function(kernel, task, symbolic)
         self.rings = Rings(self.function)
         self.brackets = find_brackets(kernel, task, self.rings)
-        self.hazards = find_hazards(kernel, task)
+        self.hazards = find_hazards(kernel, task, self.brackets)
         for route in self.hazards.impossible:
             kernel.refuse(route, "threads that take different ways here would have to meet inside")
         for route, sentence in self.hazards.refused.items():
