@@ -17,6 +17,7 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import did_you_mean
@@ -31,13 +32,20 @@ SHOWN = 6
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each reference to an unknown name, with the nearest known one."""
+    alike: dict[tuple[str, str], list[Place]] = {}
+    choices: dict[tuple[str, str], list[str]] = {}
     for found in unresolved(program):
-        names = list(found.choices)
+        alike.setdefault((found.wanted, found.name), []).append(Place(found.route))
+        choices.setdefault((found.wanted, found.name), list(found.choices))
+    for (wanted, name), (first, *others) in alike.items():
+        names = choices[wanted, name]
+        also = tuple(replace(place, label="and here") for place in others if place.route != first.route)
         yield Finding(
             RULE.name,
-            f"no {found.wanted} is called `{found.name}`",
-            Place(found.route),
-            help=did_you_mean(found.name, names) or _else(found.wanted, names),
+            f"no {wanted} is called `{name}`",
+            first,
+            also[:3],
+            help=did_you_mean(name, names) or _else(wanted, names),
         )
 
 

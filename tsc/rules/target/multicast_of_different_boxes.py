@@ -36,6 +36,8 @@ def check(program: Program) -> Iterator[Finding]:
             if axis is None:
                 continue
             if axis not in axes:
+                if program.queue is not None and axes.keys() - dict(program.queue.axes).keys():
+                    continue  # an axis of the cluster that is none of the queue's has been reported
                 known = ", ".join(f"`{name}`" for name in axes)
                 yield Finding(
                     RULE.name,
