@@ -19,6 +19,7 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tsc.diagnostics.model import Finding, Rule, Severity
 from tsc.program.model import Program
@@ -56,6 +57,19 @@ _HELP = {
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each protocol step on a resource without that protocol."""
+    unstaged: dict[str, list[Finding]] = {}
+    for finding, name in _judge(program):
+        if name:
+            unstaged.setdefault(name, []).append(finding)
+        else:
+            yield finding
+    for first, *others in unstaged.values():
+        also = tuple(replace(other.place, label="and here") for other in others)
+        yield replace(first, related=also[:3])
+
+
+def _judge(program: Program) -> Iterator[tuple[Finding, str]]:
+    """Yield what is wrong with each step, and the memory that would be a ring if it had `stages`."""
     spec = program.spec
     for spot in spots(program):
         needed, operand = _NEEDS.get(spot.verb), spot.operand
@@ -64,21 +78,16 @@ def check(program: Program) -> Iterator[Finding]:
         name, model = operand.name, spec.resources.get(operand.name)
         if model is None:
             if name in spec.params or name in spec.workspace:
-                yield Finding(
-                    RULE.name,
-                    f"`{spot.verb}` needs {needed}, and `{name}` is a tensor or scalar argument",
-                    spot.at(spot.verb),
-                    help="arguments need no protocol: take the step away, or name a resource",
-                )
+                message = f"`{spot.verb}` needs {needed}, and `{name}` is a tensor or scalar argument"
+                hint = "arguments need no protocol: take the step away, or name a resource"
+                yield Finding(RULE.name, message, spot.at(spot.verb), help=hint), ""
             continue
         ring = model.kind in _KINDS and getattr(model, "stages", None) is not None
         is_a = "a ring" if ring else "" if model.kind in _KINDS else f"a {model.kind}"
         if (spot.verb in _RING and model.kind in _GROUPS) or (is_a and is_a in needed):
             continue
         why = "has no `stages`" if model.kind in _KINDS and not ring else f"is of kind `{model.kind}`"
-        yield Finding(
-            RULE.name,
-            f"`{spot.verb}` needs {needed}, and `{name}` {why}",
-            spot.at(spot.verb),
-            help="a ring has `acquire`, `commit`, `wait` and `release`" if ring else _HELP[model.kind],
-        )
+        message = f"`{spot.verb}` needs {needed}, and `{name}` {why}"
+        hint = "a ring has `acquire`, `commit`, `wait` and `release`" if ring else _HELP[model.kind]
+        finding = Finding(RULE.name, message, spot.at(spot.verb), help=hint)
+        yield finding, name if model.kind in _KINDS and not ring and spot.verb in _RING else ""
