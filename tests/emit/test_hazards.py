@@ -228,3 +228,12 @@ def test_tasks_of_different_sizes_do_not_release_by_turns(warps: int) -> None:
     sentences = [refusal.sentence for refusal in plan(small(tasks, ring, rest)).refusals]
     wanted = "tasks of different sizes that release `ring` by turns are not generated yet"
     assert sentences == ([] if warps == 4 else [wanted])
+
+
+@pytest.mark.parametrize(("count", "forgets"), [(1, True), (0, False)])
+def test_a_look_is_forgotten_when_its_stage_is_passed_over(count: int, forgets: bool) -> None:
+    ring = RING.replace("shape: [1024]", "shape: [1024], released_by: one")
+    skip = f"{{skip: ring, count: {count}}}"
+    tasks = loop("try_wait: ring", skip, "wait: ring", "release: ring") + LOAD
+    lines = body(tasks, ring, rest=BESIDE[: BESIDE.index("work:")])
+    assert ("ring_read_ready = false;" in after(lines, "skip: ring")) is forgets

@@ -322,4 +322,10 @@ class Rings:
         """Pass over stages."""
         argument = f"<{static}>()" if static is not None else f"({text})"
         cursors = [end.take] if end.single else [end.take, end.give]
-        return [Statement("skip", {"cursor": cursor, "argument": argument}) for cursor in cursors]
+        items: list[Item] = [
+            Statement("skip", {"cursor": cursor, "argument": argument}) for cursor in cursors
+        ]
+        # An earlier look was at a stage that is passed over.
+        if end.ready and static != 0:
+            items.append(Statement("assign", {"name": end.ready, "value": "false"}))
+        return items
