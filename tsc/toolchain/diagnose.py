@@ -154,7 +154,7 @@ def _judge(message: LogMessage, spec_name: str, usage: Usage | None) -> tuple[Ru
         return (
             LOCAL_MEMORY,
             f"each thread keeps {int(stack[1]):,} B in local memory",
-            "index arrays of a snippet by constants only, with their loops unrolled",
+            "index arrays of a snippet by constants only, with their loops unrolled; `printf` needs some too",
         )
     if "setmaxnreg" in text and "ignored" in text:
         return (
