@@ -11,8 +11,9 @@ from random import Random
 import pytest
 
 from tests.codegen.headers import includes, needs_cpp, run_cpp
-from tests.emit.kernels import cuda, document, plan, small
-from tsc.expr import evaluate, parse
+from tests.emit.kernels import cuda, document, plan, program_of, small
+from tsc.emit import manifest
+from tsc.expr import Interval, evaluate, parse
 
 MOST = [2**31 - 1, 2**31, 2**33, 2**40]
 PARAMS = (
@@ -20,10 +21,10 @@ PARAMS = (
 )
 # Lets of every level, some that fit 32 bits only as a whole.
 LETS = {
-    "rows": "cdiv(n, 4096)",
-    "share": "n % 1000 * 1000",
+    "rows": "cdiv(n, 256)",
+    "share": "n % 1000 * 3",
     "few": "(share if share < 10 else 0) * 1000000",
-    "first": "tile.m * 4096",
+    "first": "tile.m * 256",
     "low": "tile.m % 64",
     "mixed": "first % 8192 + u % 7",
     "step": "loop * 3 + tile.m",
@@ -102,6 +103,7 @@ def declared(text: str, name: str) -> str:
 def test_index_expressions_compute_what_evaluate_computes(most: int, tmp_path: Path) -> None:
     rng = Random(most)
     texts = [f"max({expression(rng)}, 0)" for _ in range(60)]
+    texts += ["few * 4096", "first * 3", "tile.m * 256 + thread", "loop * 256"]
     text = cuda(document(spec(most, texts)))
     body = text[text.index("DEVICE void main_task") :]
     emitted = [" ".join(m.split()) for m in re.findall(r"load_registers<[^>]*>\(v, x,([^;]*)\);", body)]
@@ -113,7 +115,9 @@ def test_index_expressions_compute_what_evaluate_computes(most: int, tmp_path: P
     checked = 0
     for at in range(6):
         n = rng.choice([most, most - 1, rng.randrange(most), 4095])
-        rows = -(-n // 4096)
+        n = min(n, (2**31 - 1) * 256)  # what the loader allows
+        n = n // 1000 * 1000 + 3 if at % 2 else n
+        rows = -(-n // 256)
         env = {"n": n, "big": rng.choice([-(2**40), 2**40 + 7, 3]), "u": rng.choice([0, 2**32 - 1, 5])}
         env |= {
             "tile.m": rng.choice([max(0, rows - 1), rng.randrange(max(1, rows))]),
@@ -177,3 +181,52 @@ def test_coordinates_of_tma_have_32_bits() -> None:
     assert refused(2**33, "block.x * 256") == [
         "TMA coordinates have 32 bits, and `block.x * 256` may be 8,589,934,336; promise `max` under `dims`"
     ]
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        ("ids[block.x]", ""),
+        ("loop + ids[block.x]", ""),
+        ("ids[block.x] * 2 + 1", "the values of `ids` do not say where"),
+        ("ids[block.x] + thread", "the values of `ids` do not say where"),
+    ],
+)
+def test_rows_that_elements_number_are_trusted_and_no_others(at: str, words: str) -> None:
+    found = plan(
+        small(
+            "  main:\n    warps: 1\n    schedule:\n      - domain_loop: ids[block.x + 1] - ids[block.x]\n"
+            f'        body: [{{acquire: r}}, {{bulk_load: x, at: ["{at}", 0], to: r}}, {{commit: r}}]',
+            "  r: {kind: smem, stages: 2, dtype: u8, shape: [64]}",
+            "params: {x: {dtype: u8, shape: [m, 64]}, ids: {dtype: i32, shape: [k + 1]}}",
+            "launch: {grid: [k]}",
+        )
+    )
+    outside = [refusal.sentence for refusal in found.refusals if refusal.outside]
+    assert bool(outside) == bool(words)
+    assert all(words in sentence for sentence in outside)
+
+
+def test_elements_of_a_workspace_have_their_own_width() -> None:
+    text = small(
+        "  main:\n    warps: 1\n    schedule:\n      - {load: v, from: x, at: ['s[0] * 4096']}",
+        "  v: {kind: registers, dtype: u8, per_thread: 1}",
+        "params: {x: {dtype: u8, shape: [n]}}\nworkspace: {s: {dtype: i32, shape: [4], zero: every_launch}}",
+    )
+    assert "i64(s(0)) * 4096" in cuda(document(text))
+
+
+def test_ragged_clusters_count_whole_and_find_counts_in_32_bits() -> None:
+    params = "params: {x: {dtype: u8, shape: [n]}, w: {dtype: u32, shape: [k]}}\ndims: {k: {max: 8589934592}}"
+    text = small(
+        "  main:\n    warps: 1\n    schedule:\n      - work_tile_loop: tiles\n        body:\n"
+        '          - {load: v, from: x, at: ["find(w, tile.m)"]}',
+        "  tiles: {kind: queue, policy: grid, axes: {m: n}}\n"
+        "  v: {kind: registers, dtype: u8, per_thread: 1}",
+        params,
+        "launch: {cluster: {m: 2}}",
+    )
+    found = program_of(document(text))
+    assert found.ranges["tile.m"] == Interval(0, 2**31 - 2)
+    asserted = {one["expr"] for one in manifest(found)["asserts"]}
+    assert asserted == {"cdiv(n, 2) * 2 <= 2147483647", "k <= 2147483647"}
