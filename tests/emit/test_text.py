@@ -115,3 +115,20 @@ def test_what_is_known_when_built_is_no_condition() -> None:
 """
     text = cuda(document(small(tasks, rest="constants: {N: 2}")), headers=False)
     assert "if (" not in text and "grid_dependency_wait" not in text and "task.sync()" in text
+
+
+def test_build_time_arguments_of_a_work_are_constant_expressions() -> None:
+    tasks = """
+  main:
+    warps: 1
+    schedule:
+      - {do: w, with: {c: N > 1, d: "max(N, 3)"}}
+"""
+    rest = """
+constants: {N: 2}
+params: {y: {dtype: f32, shape: [32]}}
+work: {w: {args: {c: const, d: const}, writes: [y], cuda: 'y(task.thread) = c + d;'}}
+"""
+    text = cuda(document(small(tasks, rest=rest)))
+    assert "w<(N > 1), 3>(" in text
+    assert compile_source(text, {}, "sm_90a").diagnostics == ()

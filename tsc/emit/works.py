@@ -289,7 +289,8 @@ class Works:
                 if flat is None:
                     raise Refused(f"`{name}` of `{work.name}` is not known when built")
                 call.templates.append(f"auto {name}")
-                call.values.append(value.text)
+                text = function.build_text(model.with_[name], step.env, scope)
+                call.values.append(f"({text})" if ">" in text else text)
             else:
                 call.add(f"{ARGS[kind]} {name}", value.text)
 
