@@ -125,7 +125,7 @@ class TestCheck:
         assert ("\x1b[" in forced) is (color != "never")
 
     def test_values_from_outside_are_checked(self) -> None:
-        assert tsc("check", GOOD, "-D", "STAGES=6", "--set", "launch.ctas_per_sm=1").returncode == 0
+        assert tsc("check", GOOD, "-D", "STAGES=10", "--set", "launch.ctas_per_sm=1").returncode == 0
         assert tsc("check", GOOD, "-DSTAGES=600").returncode == 1
         done = tsc("check", GOOD, "-D", "STAGES")
         assert (done.returncode, done.stdout) == (2, "")

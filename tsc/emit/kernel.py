@@ -287,8 +287,9 @@ class Kernel:
         return interval(expr, self.program.ranges)
 
     def unit_limit(self) -> Expr | None:
-        """Return the condition that there may be a CTA for each tile, and that coordinates have 32 bits; ragged
-        clusters count whole. Nothing without a queue.
+        """Return the condition that there may be a CTA for each tile, and that coordinates have 32 bits.
+
+        Ragged clusters count whole. Nothing without a queue.
         """
         queue = self.program.queue
         if queue is None:
