@@ -8,6 +8,7 @@ from tsc.rules.brackets import (
     commit_of_nothing,
     keep_holds_every_stage,
     more_held_than_stages,
+    paths_not_followed,
     read_outside_wait,
     release_before_store_wait,
     release_of_nothing,
@@ -34,4 +35,5 @@ RULES: tuple[ModuleType, ...] = (
     more_held_than_stages,
     shared_stage_never_skipped,
     release_before_store_wait,
+    paths_not_followed,
 )

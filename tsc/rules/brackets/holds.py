@@ -177,13 +177,18 @@ def ring_of(program: Program, task: Task, step: Step) -> list[tuple[str, int]]:
 
 
 @per_program
-def holds(program: Program) -> tuple[Holds, ...]:
-    """Return the facts of every ring copy in every task that names it.
+def followed(program: Program) -> tuple[Holds, ...]:
+    """Return the facts of every ring copy in every task that names it, as far as paths could be followed.
 
-    Left out are tasks with a step whose operand is not there, and rings with too many paths.
+    Left out are tasks with a step whose operand is not there.
     """
     tasks = [task for task in program.tasks if task.name not in lost(program)]
-    return tuple(entry for task in tasks for entry in _of_task(program, task) if entry.complete)
+    return tuple(entry for task in tasks for entry in _of_task(program, task))
+
+
+def holds(program: Program) -> tuple[Holds, ...]:
+    """Return the facts of those ring copies all of whose paths could be followed."""
+    return tuple(entry for entry in followed(program) if entry.complete)
 
 
 def _of_task(program: Program, task: Task) -> Iterator[Holds]:
