@@ -38,5 +38,5 @@ def check(program: Program) -> Iterator[Finding]:
                 f"`{entry.task.label}` has too many paths through its steps of `{ring}` to follow, "
                 "so that their brackets are not checked",
                 Place(entry.steps[first].route, label="the first of them"),
-                help="write copies as a `for`, give conditions that agree one `key`, or ignore this rule here",
+                help="write copies as a `for`, give conditions that agree one `key`, or ignore this rule",
             )
