@@ -50,9 +50,9 @@ def test_the_working_directory_does_not_matter(
 
 
 def test_the_root_of_names_can_be_chosen() -> None:
-    options = CompileOptions(lineinfo=True, source_root="/home/me")
+    options = CompileOptions(lineinfo=True, source_root="/src/me")
     assert (
-        '"/home/me/specs/copy.tsc.yaml"'
+        '"/src/me/specs/copy.tsc.yaml"'
         in compile_cuda(SOURCE, arch="sm_90a", headers=HEADERS, options=options).ptx
     )
 
