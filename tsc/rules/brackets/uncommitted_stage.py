@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.rules.brackets.holds import closing, holds, stages
+from tsc.rules.brackets.stuck import waiting
 
 RULE = Rule(
     "TSC303",
@@ -43,12 +44,13 @@ def check(program: Program) -> Iterator[Finding]:
         reported.add((entry.task.name, target))
         commits = entry.places("commit", "committed here")
         always = all(held.acquired for held in entry.ends)
+        stuck = waiting(program, ring, {entry.copy}, "wait", "{} waits here for ever")
         yield Finding(
             RULE.name,
             f"`{entry.task.name}` ends with {stages(worst, entry)} of `{ring}` acquired and not committed"
             + ("" if always else ", on some path"),
             Place(entry.verbs("acquire")[-1].route, label="acquired here"),
-            commits,
+            (*commits, *stuck),
             help=f"let every path from `acquire: {ring}` reach a `commit: {target}` that keeps none"
             if commits
             else f"add `commit: {target}` after what fills the stage",

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.rules.brackets.holds import closing, holds, stages
+from tsc.rules.brackets.stuck import waiting
 
 RULE = Rule("TSC304", "unreleased-stage", Severity.ERROR, "a task ends with a stage that it never released")
 
@@ -39,12 +40,13 @@ def check(program: Program) -> Iterator[Finding]:
         reported.add((entry.task.name, target))
         releases = entry.places("release", "released here")
         always = all(held.waited for held in entry.ends)
+        stuck = waiting(program, ring, {entry.copy}, "acquire", "{} waits here for ever, once the ring has come round")
         yield Finding(
             RULE.name,
             f"`{entry.task.name}` ends with {stages(worst, entry)} of `{ring}` waited for and not released"
             + ("" if always else ", on some path"),
             Place(entry.verbs("wait")[-1].route, label="waited for here"),
-            releases,
+            (*releases, *stuck),
             help=f"let every path from `wait: {ring}` reach a `release: {target}` that keeps none"
             if releases
             else f"add `release: {target}` after the last read of the stage",

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
+from tsc.rules.brackets.stuck import waiting
 from tsc.rules.roles.sides import commits, one_sided, reads
 from tsc.spec.wording import series
 
@@ -36,6 +37,7 @@ def check(program: Program) -> Iterator[Finding]:
             RULE.name,
             f"{series(writers)} {fill} {missing}, and no task waits for it",
             Place(("resources", name), "key"),
-            tuple(Place(("tasks", writer), "key", label="commits") for writer in writers[:3]),
+            waiting(program, name, {use.copy for use in uses}, "acquire", "{} waits here for ever, once it is full")
+            or tuple(Place(("tasks", writer), "key", label="commits") for writer in writers[:3]),
             help=f"let a task `wait` for, read and `release` `{name}`",
         )

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
+from tsc.rules.brackets.stuck import waiting
 from tsc.rules.roles.sides import fills, one_sided, unwritten, waits
 from tsc.spec.wording import series
 
@@ -36,7 +37,7 @@ def check(program: Program) -> Iterator[Finding]:
             RULE.name,
             f"{series(readers)} {wait} for {missing}, and no task {act} it",
             Place(("resources", name), "key"),
-            tuple(Place(("tasks", reader), "key", label="waits") for reader in readers[:3]),
+            waiting(program, name, {use.copy for use in uses}, "wait", "{} waits here for ever"),
             help=f"let a task `acquire`, fill and `commit` `{name}`",
         )
     for name, shown, reader in unwritten(program):
