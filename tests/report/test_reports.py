@@ -1,9 +1,10 @@
-"""`tsc tree` and `tsc graph` on the specs that ship and on two that have more: the whole texts."""
+"""`tsc tree`, `tsc table` and `tsc graph` on the specs that ship and on two that have more: the whole texts."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 
 from tsc.check import check_file, select
 from tsc.program.model import Program
-from tsc.report import graph, tree
+from tsc.report import graph, table, tree
+from tsc.report.budget import barrier_arrays, memory_map
+from tsc.report.columns import columns, rows
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = {
@@ -37,6 +40,50 @@ def test_tree(spec: str, golden: Callable[..., None]) -> None:
 @pytest.mark.parametrize("spec", OWN)
 def test_tree_as_json(spec: str, golden: Callable[..., None]) -> None:
     golden(tree.render_json(program(spec)), ".json")
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_table(spec: str, golden: Callable[..., None]) -> None:
+    golden(table.render_text(program(spec)))
+
+
+@pytest.mark.parametrize("spec", OWN)
+def test_table_as_json(spec: str, golden: Callable[..., None]) -> None:
+    golden(table.render_json(program(spec)), ".json")
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_table_has_every_step_once_and_no_wait_above_its_commit(spec: str) -> None:
+    found = program(spec)
+    shown = columns(found)
+    lines = list(rows(found, shown))
+    for number, column in enumerate(shown):
+        placed = [cells[number] for _, cells in lines]
+        assert [it for it in placed if it is not None] == list(column.cells)
+        assert [it.index for it in column.cells if it.index is not None] == [
+            step.index for step in column.tasks[0].steps()
+        ]
+    for section in ("HEAD", "LOOP", "TAIL"):
+        steps = [
+            (row, cell.text)
+            for row, (where, cells) in enumerate(lines)
+            for cell in cells
+            if cell is not None and where == section
+        ]
+        for ring in found.memories:
+            commits = [row for row, text in steps if text.startswith(f"commit: {ring}")]
+            waits = [row for row, text in steps if text.startswith(f"wait: {ring}")]
+            assert all(commit < wait for commit, wait in zip(commits, waits, strict=False))
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_memory_map_covers_every_byte_once(spec: str) -> None:
+    found = program(spec)
+    spans = [(it.offset, it.offset + it.size) for it in memory_map(found) if not it.over]
+    spans += [(it.offset, it.offset + 8 * it.count) for it in barrier_arrays(found)]
+    spans = [(begin, end) for begin, end in spans if end > begin]
+    assert all(left[1] == right[0] for left, right in pairwise(spans))
+    assert (spans[-1][1] if spans else 0) == found.smem_bytes
 
 
 @pytest.mark.parametrize("spec", SPECS)

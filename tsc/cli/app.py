@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from tsc.cli import build, check, emit, explain, graph, inspect, rules, schema, tree
+from tsc.cli import build, check, emit, explain, graph, inspect, rules, schema, table, tree
 from tsc.cli.exits import FAULT_OF_TOOL, OutputError, complain
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app = typer.Typer(
 for command in (
     check.check,
     tree.tree,
+    table.table,
     graph.graph,
     emit.emit,
     build.build,

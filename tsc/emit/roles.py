@@ -56,6 +56,20 @@ def launch_registers(program: Program) -> int:
     return min(MOST - STEP, budget // (program.threads or 32) // STEP * STEP)
 
 
+def warpgroup_registers(program: Program) -> tuple[int, ...]:
+    """Return the registers a thread of each warpgroup while its tasks run, by the number of the warpgroup."""
+    total = -(-(program.threads or 0) // 128)
+    if all(task.registers is None for task in program.tasks):
+        return (launch_registers(program),) * total
+    ranges = [
+        Range(task.first_warp, task.first_warp + (task.warps or 0), task)
+        for task in program.tasks
+        if task.first_warp is not None
+    ]
+    runs = _register_groups(program, ranges, 4 * total)
+    return tuple(count for begin, end, count in runs for _ in range(begin, end, 4))
+
+
 def _register_groups(program: Program, ranges: Sequence[Range], total: int) -> list[tuple[int, int, int]]:
     """Return runs of warpgroups with their registers a thread; what is not asked for shares what is left."""
     asked: list[int | None] = []

@@ -72,23 +72,24 @@ def step_text(step: Step) -> str:
         key = key_of(step.model, field)
         if key == step.verb or value == info.default or value in ((), {}):
             continue
-        parts.append(f"{key}: {_show(value)}")
+        parts.append(f"{key}: {show_value(value)}")
     head = getattr(
         step.model, next(f for f in type(step.model).model_fields if key_of(step.model, f) == step.verb)
     )
-    text = f"{step.verb}: {_show(head)}"
+    text = f"{step.verb}: {show_value(head)}"
     return ", ".join([text, *parts])
 
 
-def _show(value: Any) -> str:
+def show_value(value: Any) -> str:
+    """Write a value of a step as in the spec."""
     if isinstance(value, (Expr, Reference)):
         return value.text
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return "[" + ", ".join(_show(item) for item in value) + "]"
+        return "[" + ", ".join(show_value(item) for item in value) + "]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_show(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {show_value(item)}" for key, item in value.items()) + "}"
     return str(value)
 
 
@@ -158,14 +159,15 @@ def _rows(block: Block, indent: str, routes: tuple[ValueRoute, ...]) -> Iterator
             yield node.section, f"#{node.index}", lead + step_text(node), _note(node, routes)
             continue
         yield "", "", lead + node_text(node), ", ".join(_sources(node, routes))
-        named = _named_blocks(node)
+        named = named_blocks(node)
         for name, body in named:
             if name:
                 yield "", "", inner + name, ""
             yield from _rows(body, inner + ("   " if name else ""), routes)
 
 
-def _named_blocks(node: Node) -> list[tuple[str, Block]]:
+def named_blocks(node: Node) -> list[tuple[str, Block]]:
+    """Return the blocks inside a node that are not empty, with names where there are several."""
     match node:
         case Loop() if node.split:
             return [
@@ -228,6 +230,6 @@ def _json(node: Node) -> dict[str, Any]:
             "route": list(node.route),
         }
     kind = {TileLoop: "work_tile_loop", Loop: "loop", Guard: "guard"}[type(node)]
-    named = _named_blocks(node)
+    named = named_blocks(node)
     inner = [{"name": name or "body", "nodes": [_json(n) for n in block]} for name, block in named]
     return {"kind": kind, "text": node_text(node), "blocks": inner, "route": list(node.route)}
