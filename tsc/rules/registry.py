@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tsc.diagnostics.model import Finding, Rule
-from tsc.rules import brackets, capacity, compiler, names, queue, roles, routing, structure, target, text
+from tsc.rules import brackets, capacity, compiler, names, pdl, queue, roles, routing, structure, target, text
 
 if TYPE_CHECKING:
     from tsc.program.model import Program
@@ -27,6 +27,7 @@ MODULES: tuple[ModuleType, ...] = (
     *capacity.RULES,
     *brackets.RULES,
     *queue.RULES,
+    *pdl.RULES,
     *target.RULES,
     *compiler.RULES,
 )

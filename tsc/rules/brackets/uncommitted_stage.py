@@ -44,7 +44,7 @@ def check(program: Program) -> Iterator[Finding]:
         reported.add((entry.task.name, target))
         commits = entry.places("commit", "committed here")
         always = all(held.acquired for held in entry.ends)
-        stuck = waiting(program, ring, {entry.copy}, "wait", "{} waits here for ever")
+        stuck = waiting(program, ring, {entry.copy}, "wait")
         yield Finding(
             RULE.name,
             f"`{entry.task.name}` ends with {stages(worst, entry)} of `{ring}` acquired and not committed"

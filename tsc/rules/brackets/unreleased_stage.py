@@ -40,7 +40,7 @@ def check(program: Program) -> Iterator[Finding]:
         reported.add((entry.task.name, target))
         releases = entry.places("release", "released here")
         always = all(held.waited for held in entry.ends)
-        stuck = waiting(program, ring, {entry.copy}, "acquire", "{} waits here for ever, once the ring has come round")
+        stuck = waiting(program, ring, {entry.copy}, "acquire", ", once the ring has come round")
         yield Finding(
             RULE.name,
             f"`{entry.task.name}` ends with {stages(worst, entry)} of `{ring}` waited for and not released"

@@ -15,6 +15,7 @@ from tsc.rules.capacity import (
     registers_differ_in_warpgroup,
     swizzle_does_not_fit,
     too_many_barriers,
+    too_many_unrolled_rounds,
     too_many_warps,
     too_much_shared_memory,
     too_much_tensor_memory,
@@ -36,4 +37,5 @@ RULES: tuple[ModuleType, ...] = (
     too_many_barriers,
     overlay_does_not_fit,
     empty_transaction,
+    too_many_unrolled_rounds,
 )

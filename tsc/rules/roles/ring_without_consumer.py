@@ -37,7 +37,7 @@ def check(program: Program) -> Iterator[Finding]:
             RULE.name,
             f"{series(writers)} {fill} {missing}, and no task waits for it",
             Place(("resources", name), "key"),
-            waiting(program, name, {use.copy for use in uses}, "acquire", "{} waits here for ever, once it is full")
+            waiting(program, name, {use.copy for use in uses}, "acquire", ", once it is full")
             or tuple(Place(("tasks", writer), "key", label="commits") for writer in writers[:3]),
             help=f"let a task `wait` for, read and `release` `{name}`",
         )

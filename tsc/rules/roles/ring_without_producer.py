@@ -37,7 +37,7 @@ def check(program: Program) -> Iterator[Finding]:
             RULE.name,
             f"{series(readers)} {wait} for {missing}, and no task {act} it",
             Place(("resources", name), "key"),
-            waiting(program, name, {use.copy for use in uses}, "wait", "{} waits here for ever"),
+            waiting(program, name, {use.copy for use in uses}, "wait"),
             help=f"let a task `acquire`, fill and `commit` `{name}`",
         )
     for name, shown, reader in unwritten(program):

@@ -10,6 +10,7 @@ from tsc.rules.target import (
     bulk_copy_outside,
     cluster_too_large,
     coordinates_miscounted,
+    fixed_cta_count,
     idle_cta_count,
     missing_target_suffix,
     multicast_of_different_boxes,
@@ -41,5 +42,6 @@ RULES: tuple[ModuleType, ...] = (
     unsolvable_shape,
     scalar_of_narrow_dtype,
     idle_cta_count,
+    fixed_cta_count,
     not_generated,
 )
