@@ -1,4 +1,4 @@
-"""`tsc tree`, `tsc table` and `tsc graph` on the specs that ship and on two that have more: the whole texts."""
+"""`tsc tree`, `tsc table` and `tsc graph` on the specs that ship and on two that have more."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class BarrierArray:
-    """mbarriers side by side, one a stage: the arrivals of a phase, and the bytes of loads it counts besides."""
+    """mbarriers side by side, one a stage: arrivals of a phase, and the bytes of loads that it counts."""
 
     name: str
     offset: int

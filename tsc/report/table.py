@@ -169,8 +169,6 @@ def _shared(program: Program) -> str:
     total = f"{program.smem_bytes or 0:,}"
     limit = f" of {program.target.smem_bytes:,}" if program.target is not None else ""
     lines.append([total, "", "(end)", "", "", "", f"{total}{limit}"])
-        [f"{program.smem_bytes or 0:,}", "", "(end)", "", "", "", f"{program.smem_bytes or 0:,}{limit}"]
-    )
     header = ["offset", "bytes", "shared memory", "stages", "align", "swizzle", ""]
     return _grid("", header, lines, "rrlrrrl")
 
