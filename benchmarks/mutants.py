@@ -1,0 +1,287 @@
+"""Judges mutants of the shipped schedules by `tsc check` and by the GPU, and compares the two.
+
+    python benchmarks/mutants.py make  --folder F      # writes the specs, and builds all with checking off
+    python benchmarks/mutants.py judge --folder F      # what the check says of each
+    python benchmarks/mutants_on_gpu.py --folder F --out F/runs.json          # on a machine with a GPU
+    python benchmarks/mutants.py merge --folder F --commit HASH               # writes results/mutants.json
+    python benchmarks/mutants.py table                                        # prints it as Markdown
+
+Nothing that the check proved may hang or come out wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.mutate import Mutant, mutants
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = Path(__file__).parent / "results" / "mutants.json"
+Values = dict[tuple[str | int, ...], tuple[Any, ...]]
+
+SPECS: dict[str, tuple[Values, int, int]] = {
+    "copy/tma": (
+        {
+            ("constants", "STAGES"): (1, 2, 8, 9, 13),
+            ("constants", "STORES"): (0, 1, 11, 12, 13),
+            ("tasks", "load", "warps"): (2, 4),
+            ("tasks", "store", "warps"): (2, 4),
+            ("tasks", "load", "replicas"): (2,),
+            ("tasks", "store", "replicas"): (2,),
+            ("resources", "ring", "released_by"): ("one",),
+            ("resources", "ring", "interleave"): (2,),
+            ("resources", "tiles", "policy"): ("static",),
+        },
+        66,
+        14,
+    ),
+    "copy/bulk": (
+        {
+            ("constants", "STAGES"): (1, 8, 9),
+            ("constants", "STORES"): (0, 16, 17),
+            ("tasks", "load", "warps"): (2,),
+            ("tasks", "store", "warps"): (2,),
+            ("tasks", "store", "replicas"): (2,),
+            ("launch", "grid"): (["sms"], ["sms * 2"]),
+        },
+        26,
+        6,
+    ),
+    "copy/cp_async": (
+        {
+            ("constants", "STAGES"): (1, 2, 3),
+            ("tasks", "load", "warps"): (1, 2, 8),
+            ("tasks", "store", "warps"): (1, 2, 8),
+            ("tasks", "load", "replicas"): (2,),
+            ("resources", "tiles", "policy"): ("static",),
+        },
+        26,
+        6,
+    ),
+    "copy/grid_stride": ({("tasks", "copy", "warps"): (1, 4), ("constants", "VEC"): (1, 2)}, 6, 2),
+    "norm/rmsnorm": (
+        {
+            ("constants", "STAGES"): (1, 3, 4),
+            ("constants", "OUT_STAGES"): (1, 3, 4),
+            ("constants", "WARPS"): (1, 2, 8),
+            ("tasks", "load", "warps"): (2, 4),
+            ("tasks", "load", "replicas"): (2,),
+            ("resources", "xs", "released_by"): ("one",),
+            ("resources", "xs", "interleave"): (2,),
+            ("launch", "grid"): (["sms"], ["sms * 6"]),
+            ("launch", "ctas_per_sm"): (1, 2),
+        },
+        66,
+        14,
+    ),
+}
+"""Each spec: values that are tried for its settings, how many mutants of one change, and how many of two."""
+
+RIGHT, FAILED = ("right",), ("wrong", "hang", "launch error")
+OUTCOMES = (*RIGHT, *FAILED, "not buildable")
+
+
+def spec_path(spec: str) -> Path:
+    """Return where a shipped spec stands."""
+    return ROOT / "specs" / f"{spec}.tsc.yaml"
+
+
+def every_mutant() -> Iterator[Mutant]:
+    """Yield all mutants; the same in every run, as long as the specs are."""
+    for spec, (values, most, pairs) in SPECS.items():
+        yield from mutants(spec, spec_path(spec).read_text(encoding="utf-8"), values, most, pairs)
+
+
+def compiled(name: str, text: str) -> tuple[bytes | None, str]:
+    """Return the cubin of a spec whatever its check says, or none and the reason why it cannot be built."""
+    from tsc.emit import NotGenerated, emit
+    from tsc.program.resolve import resolve
+    from tsc.source import parse
+    from tsc.spec.load import to_spec
+    from tsc.toolchain.build import compile_source
+    from tsc.toolchain.cache import default_cache
+    from tsc.toolchain.errors import CompileFailed
+
+    document = parse(text, f"{name}.tsc.yaml", "yaml").document
+    spec, mistakes = to_spec(document) if document is not None else (None, ())
+    if document is None or spec is None:
+        return None, "; ".join(finding.message for finding in mistakes) or "no document"
+    program = resolve(spec, document.name, ROOT)
+    try:
+        source = emit(program, document=document)
+        built = compile_source(source, {}, program.targets[0], cache=default_cache())
+    except NotGenerated as error:
+        return None, str(error)
+    except CompileFailed as error:
+        first = error.diagnostics[0].message if error.diagnostics else error
+        return None, f"the compiler refuses it: {first}"
+    except Exception as error:  # a generator that trusts the check may stumble over what the check refuses
+        return None, f"the generator fails: {type(error).__name__}: {error}"
+    return built.cubin, ""
+
+
+def _build(job: tuple[str, str, str]) -> tuple[str, str]:
+    name, text, target = job
+    cubin, reason = compiled(name, text)
+    if cubin is not None:
+        Path(target).write_bytes(cubin)
+    return name, reason
+
+
+def make(folder: Path, workers: int) -> None:
+    """Write and build all mutants, and the shipped specs beside them as controls."""
+    os.nice(5)
+    (folder / "specs").mkdir(parents=True, exist_ok=True)
+    (folder / "cubins").mkdir(exist_ok=True)
+    made = list(every_mutant())
+    for stale in (*(folder / "specs").iterdir(), *(folder / "cubins").iterdir()):
+        stale.unlink()
+    texts = {mutant.name: mutant.text for mutant in made}
+    texts |= {f"{spec.replace('/', '_')}-shipped": spec_path(spec).read_text("utf-8") for spec in SPECS}
+    for name, text in texts.items():
+        (folder / "specs" / f"{name}.tsc.yaml").write_text(text, encoding="utf-8")
+    jobs = [(name, text, str(folder / "cubins" / f"{name}.cubin")) for name, text in texts.items()]
+    with ProcessPoolExecutor(workers) as pool:
+        reasons = dict(pool.map(_build, jobs, chunksize=4))
+    listed = [{**asdict(m), "reason": reasons[m.name]} for m in made]
+    for entry in listed:
+        del entry["text"]
+    (folder / "mutants.json").write_text(json.dumps(listed, indent=1) + "\n")
+    print(f"{len(made)} mutants, {sum(not r for r in reasons.values()) - len(SPECS)} built")
+
+
+def verdict_of(name: str, text: str) -> dict[str, Any]:
+    """Return what the check says of a text: whether it finds no error, and the rules that do."""
+    from tsc.check import check_reading
+    from tsc.diagnostics.model import Severity
+    from tsc.source import parse
+    from tsc.spec.overrides import Overrides
+
+    report = check_reading(parse(text, f"{name}.tsc.yaml", "yaml"), Overrides())
+    errors = {f"{it.code} {it.name}" for it in report.found if it.severity is Severity.ERROR}
+    warnings = {f"{it.code} {it.name}" for it in report.found if it.severity is Severity.WARNING}
+    return {"proved": not errors, "rules": sorted(errors), "warnings": sorted(warnings)}
+
+
+def judge(folder: Path) -> None:
+    """Let the check judge every mutant."""
+    verdicts = {}
+    for path in sorted((folder / "specs").glob("*.tsc.yaml")):
+        name = path.name.removesuffix(".tsc.yaml")
+        verdicts[name] = verdict_of(name, path.read_text(encoding="utf-8"))
+    (folder / "verdicts.json").write_text(json.dumps(verdicts, indent=1) + "\n")
+    print(Counter("proved" if v["proved"] else "rejected" for v in verdicts.values()))
+
+
+def merged(folder: Path, commit: str) -> dict[str, Any]:
+    """Return the result: each mutant with its verdict and its run, and the counts."""
+    listed = json.loads((folder / "mutants.json").read_text())
+    verdicts = json.loads((folder / "verdicts.json").read_text())
+    runs = json.loads((folder / "runs.json").read_text())
+    rows = []
+    for entry in listed:
+        run = runs["runs"].get(entry["name"], {"outcome": "not buildable", "detail": entry["reason"]})
+        rows.append(
+            {
+                **{key: entry[key] for key in ("name", "spec", "sort", "words")},
+                "proved": verdicts[entry["name"]]["proved"],
+                "rules": verdicts[entry["name"]]["rules"],
+                "outcome": run["outcome"],
+                "detail": run["detail"],
+            }
+        )
+    controls = {name: run["outcome"] for name, run in runs["runs"].items() if "-shipped" in name}
+    return {
+        **runs["conditions"],
+        "commit": commit,
+        "controls": controls,
+        "counts": {group: confusion(of(rows, group)) for group in ("copy", "norm")},
+        "mutants": rows,
+    }
+
+
+def of(rows: Iterable[dict[str, Any]], group: str) -> list[dict[str, Any]]:
+    """Return the mutants of the specs of one folder."""
+    return [row for row in rows if row["spec"].startswith(f"{group}/")]
+
+
+def confusion(rows: list[dict[str, Any]]) -> dict[str, int]:
+    """Count the mutants by verdict and outcome, as `proved, right` and so on."""
+    counts = {f"{verdict}, {outcome}": 0 for verdict in ("proved", "rejected") for outcome in OUTCOMES}
+    for row in rows:
+        counts[f"{'proved' if row['proved'] else 'rejected'}, {row['outcome']}"] += 1
+    return counts
+
+
+def false_proofs(result: dict[str, Any]) -> list[str]:
+    """Return the mutants that were proved and failed: there may be none."""
+    return [row["name"] for row in result["mutants"] if row["proved"] and row["outcome"] in FAILED]
+
+
+def failing_share(counts: dict[str, int]) -> float:
+    """Return which part of the rejected mutants that ran did fail."""
+    failed = sum(counts[f"rejected, {outcome}"] for outcome in FAILED)
+    return failed / max(1, failed + sum(counts[f"rejected, {outcome}"] for outcome in RIGHT))
+
+
+def result() -> dict[str, Any]:
+    """Return the measured result."""
+    found: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return found
+
+
+def table() -> str:
+    """Return the confusion table in Markdown, with the conditions before it."""
+    facts = result()
+    head = "| specs | mutants | verdict | right | wrong | hang | launch error | not buildable |"
+    lines = [
+        f"Run on {facts['date']} on one {facts['device']}, driver {facts['driver']}, at commit "
+        f"{facts['commit']}: {facts['method']}.",
+        "",
+        head,
+        "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for group, counts in facts["counts"].items():
+        for verdict in ("proved", "rejected"):
+            cells = [counts[f"{verdict}, {outcome}"] for outcome in OUTCOMES]
+            lines.append(f"| {group} | {sum(cells)} | {verdict} | {' | '.join(map(str, cells))} |")
+    shares = (f"{failing_share(counts):.0%} of {group}" for group, counts in facts["counts"].items())
+    lines += ["", f"Of the rejected mutants that could be built and run, {' and '.join(shares)} failed."]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Run one of the stages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("stage", choices=("make", "judge", "merge", "table"))
+    parser.add_argument("--folder", type=Path, default=Path("mutants"))
+    parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    match options.stage:
+        case "make":
+            make(options.folder, options.workers)
+        case "judge":
+            judge(options.folder)
+        case "merge":
+            found = merged(options.folder, options.commit)
+            RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+            for name in false_proofs(found):
+                print(f"proved and failed: {name}", file=sys.stderr)
+        case "table":
+            print(table(), end="")
+
+
+if __name__ == "__main__":
+    main()
