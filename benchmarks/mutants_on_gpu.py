@@ -93,9 +93,9 @@ def norms(kernel: Callable[..., None], rows_of: dict[int, int], columns: int = 8
 
 def launches(spec: str, kernel: Callable[..., None]) -> Launches:
     """Return the launches of a spec's mutants."""
-    one = {(0,): 1, (1,): 2, (15,): 1, (4096,): 2, (1_000_003,): 4, (9_437_184,): 4, (50_000_017,): 8}
-    two = {(0, 8): 1, (1, 8): 2, (16, 256): 2, (40, 1016): 2, (1000, 1016): 4}
-    two |= {(64, 16384): 4, (3000, 8200): 8}
+    one = {(0,): 1, (1,): 2, (15,): 1, (4096,): 2, (1_000_003,): 6, (9_437_184,): 9, (50_000_017,): 15}
+    two = {(0, 8): 1, (1, 8): 2, (16, 256): 2, (40, 1016): 2, (1000, 1016): 6}
+    two |= {(64, 16384): 9, (3000, 8200): 15}
     match spec:
         case "copy/tma" | "copy/cp_async":
             return copies(kernel, torch.bfloat16, two)
@@ -104,18 +104,22 @@ def launches(spec: str, kernel: Callable[..., None]) -> Launches:
         case "copy/grid_stride":
             return copies(kernel, torch.float32, one)
         case "norm/rmsnorm":
-            return norms(kernel, {0: 1, 1: 2, 2: 1, 395: 2, 397: 4, 1000: 6, 4096: 8})
+            return norms(kernel, {0: 1, 1: 2, 2: 1, 395: 2, 397: 5, 1000: 12, 4096: 15})
     raise SystemExit(f"nobody says how to launch {spec}")
 
 
-def flood(stream: torch.cuda.Stream, buffers: list[torch.Tensor]) -> None:
-    """Keep the memory busy for about a millisecond, on another stream."""
+def flood(stream: torch.cuda.Stream, buffers: list[torch.Tensor], memory: bool) -> None:
+    """Keep the memory or the multiprocessors busy for about a millisecond, on another stream."""
     if not buffers:
         buffers += [torch.zeros(1 << 27, dtype=torch.uint8, device="cuda") for _ in range(2)]
+        buffers += [torch.zeros(1 << 11, 1 << 11, dtype=torch.bfloat16, device="cuda") for _ in range(2)]
     with torch.cuda.stream(stream):
         for _ in range(12):
-            buffers[0].copy_(buffers[1])
-            torch.add(buffers[1], 1, out=buffers[0])
+            if memory:
+                buffers[0].copy_(buffers[1])
+                torch.add(buffers[1], 1, out=buffers[0])
+            else:
+                torch.matmul(buffers[2], buffers[2], out=buffers[3])
 
 
 def child(spec: str, cubin: Path, say: Callable[[str], None]) -> None:
@@ -125,8 +129,8 @@ def child(spec: str, cubin: Path, say: Callable[[str], None]) -> None:
     for i, (what, launch, wrong) in enumerate(launches(spec, tsc.load(cubin))):
         torch.cuda.synchronize()
         say(f"launch {what}")
-        if i % 2:
-            flood(side, buffers)
+        if i % 3:
+            flood(side, buffers, memory=i % 3 == 1)
         launch()
         bad = wrong()
         torch.cuda.synchronize()
@@ -272,8 +276,8 @@ def main() -> None:
     for name, found in alone.items():
         runs[name] = {**found, "beside others": runs[name]["outcome"], "alone": True}
     method = (
-        "up to 24 launches over 7 sizes, other data each time, every second one under a flood of memory "
-        f"traffic; {options.patience:g} s without progress is a hang"
+        "some 38 launches over 7 sizes, other data each time, two of three beside a flood of memory traffic "
+        f"or matrix products; {options.patience:g} s without progress is a hang"
     )
     facts = {**conditions(), "method": method, "hangs run again alone": len(alone), "hangs": len(suspects)}
     options.out.write_text(json.dumps({"conditions": facts, "runs": runs}, indent=1) + "\n")

@@ -1,8 +1,9 @@
 """Makes faulty schedules out of a right one: single changes of steps, counts and bounds, and pairs of them.
 
-A change is one that an author may make by mistake. What is never changed alone is what the spec computes:
-a step that writes a result is neither dropped nor guarded (nothing is wrong with a schedule that copies less),
-a load of registers is not guarded (they may keep a value), and two bounds are never moved together.
+A change is one that an author may make by mistake. What is never changed alone is what the spec
+computes: a step that writes a result is neither dropped nor guarded (nothing is wrong with a schedule
+that copies less), a load of registers is not guarded (they may keep a value), and no two bounds are moved
+together.
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ def doubles(data: Any) -> Iterator[Mutation]:
 
 
 def guards(data: Any) -> Iterator[Mutation]:
-    """Do a step in some rounds only."""
+    """Do a step in some rounds only, or in all instead of some."""
     for path, i, step, known in steps(data):
         if _is_block(step) or verb(step) in KEPT:
             continue
@@ -165,6 +166,19 @@ def guards(data: Any) -> Iterator[Mutation]:
                 f"put `{shown(step)}` {_place(path)} under `{name}`",
                 lambda d, p=path, i=i, guard=guard: at(d, p).__setitem__(i, guard(at(d, p)[i])),
             )
+
+
+def opens(data: Any) -> Iterator[Mutation]:
+    """Take a guard away."""
+    for path, i, step, _ in steps(data):
+        if verb(step) in ("when", "first_iter", "last_iter", "every"):
+            key = next(key for key in BODIES if key in step)
+            words = f"take `{verb(step)}` away {_place(path)}"
+
+            def change(d: Any, p: Path = path, i: int = i, key: str = key) -> None:
+                at(d, p)[i : i + 1] = at(d, p)[i][key]
+
+            yield Mutation("guard", words, change)
 
 
 def moves(data: Any) -> Iterator[Mutation]:
@@ -269,7 +283,7 @@ def reorders(data: Any) -> Iterator[Mutation]:
         yield Mutation("reorder", "write the tasks in the opposite order", turn)
 
 
-SORTS = (drops, swaps, doubles, guards, moves, bounds, counts, inserts, reorders)
+SORTS = (drops, swaps, doubles, guards, opens, moves, bounds, counts, inserts, reorders)
 
 
 def singles(data: Any, values: dict[Path, tuple[Any, ...]]) -> dict[str, list[Mutation]]:
