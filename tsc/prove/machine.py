@@ -191,10 +191,14 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One destination of a load: the barrier that counts its bytes, and the bytes it writes."""
+    """One destination of a load: the barrier that counts its bytes, and the bytes it writes.
+
+    With a `weight` its landing is one of the `count` arrivals, announced by somebody else than who issues it.
+    """
 
     barrier: int
     item: Item
+    weight: int = 0
 
 
 @dataclass(frozen=True, slots=True)
