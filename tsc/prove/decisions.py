@@ -1,0 +1,224 @@
+"""Answers: what is known of each number and fact, which question is the slowest, and when to let go.
+
+A number's answers are kept as a range, because lanes ask every second value. Streams: whoever is far behind
+what is known of a number goes on with a number of his own that is at least so large. That only adds runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tsc.prove.code import Code
+from tsc.prove.machine import All, Ask, Bound, Exceeds, InRounds, Test
+from tsc.prove.ops import EnterOp, TestOp
+from tsc.prove.questions import Points, depth_of, may_ask
+from tsc.prove.state import FactKey, Frame, NumberKey, Range, State
+from tsc.prove.verdict import Answer, Oracle
+
+# So often an agent may be let go of at one place; then the proof gives up.
+MOST_STREAMS = 4
+# Streams are numbered by how often was let go, and by which of an agent's loops over the number it was.
+_OCCURRENCES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether a number exceeds `threshold`, or, without one, whether a fact holds."""
+
+    key: NumberKey | FactKey
+    threshold: int | None
+    pace: tuple[int, tuple[int, ...], int, int]  # the slowest question has the least
+
+    def answer(self, value: bool) -> Answer:
+        """Return the decision."""
+        index, points = self.key[0], self.key[1]
+        return Answer(index, tuple(value_ for _, _, value_ in points), self.threshold, value)
+
+
+class Undecided(Exception):
+    """A question without an answer."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+
+
+class Decisions:
+    """Asks and answers, for states of one system; an oracle answers at once."""
+
+    def __init__(self, code: Code, oracle: Oracle | None = None) -> None:
+        self.code, self.oracle = code, oracle
+        self.numbers, self.fact_list = code.system.numbers, code.system.facts
+
+    # ---- asking ----------------------------------------------------------------------------------------------
+
+    def exceeds(self, state: State, agent: int, bound: Bound, than: int, depth: int) -> bool:
+        """Return whether a bound exceeds a value, at the outermost `depth` coordinates of an agent."""
+        if bound.number is None:
+            return bound.offset > than
+        threshold = (than - bound.offset) // bound.scale
+        number = bound.number
+        points = points_of(state.frames[agent][:depth])
+        if self.oracle is not None:
+            at = tuple(value for _, _, value in points)[: self.numbers[number].depth]
+            return self.oracle.number(number, at) > threshold
+        stream = state.streams[agent].get((number, points), 0)
+        lo, hi = self.range(state, (number, points, stream))
+        if lo is not None and lo > threshold:
+            return True
+        if hi is not None and hi <= threshold:
+            return False
+        # The slowest in the tiles first, then in the loops around and in this one.
+        values = tuple(value for _, _, value in points)
+        pace = (values[0], (*values[1:], threshold), 0, number) if depth else (than, (), 0, number)
+        raise Undecided(Question((number, points, stream), threshold, pace))
+
+    def range(self, state: State, key: NumberKey) -> Range:
+        """Return what is known of a number."""
+        known = state.numbers.get(key)
+        if known is not None:
+            return known
+        number = self.numbers[key[0]]
+        return number.lo, number.hi
+
+    def fact(self, state: State, agent: int, fact: int) -> bool:
+        """Return the value of a fact, where an agent stands."""
+        frames = state.frames[agent]
+        points = points_of(frames[: self.fact_list[fact].depth])
+        if self.oracle is not None:
+            return self.oracle.fact(fact, tuple(value for _, _, value in points))
+        value = state.facts.get((fact, points))
+        if value is None:
+            pace = (frames[0][2], tuple(value for _, _, value in points[1:]), 1, fact)
+            raise Undecided(Question((fact, points), None, pace))
+        return value
+
+    def holds(self, state: State, agent: int, test: Test, level: int) -> bool:
+        """Return whether a test holds where an agent stands, `level` being that of the loop around."""
+        level = max(level, 0)
+        match test:
+            case Ask():
+                return self.fact(state, agent, test.fact) == test.value
+            case InRounds():
+                count = state.frames[agent][level - test.up][3]
+                head = len(test.head)
+                return test.head[count] if count < head else test.cycle[(count - head) % len(test.cycle)]
+            case Exceeds():
+                if test.up is not None:
+                    loop = level - test.up
+                    than, depth = state.frames[agent][loop][2] + test.beyond, loop
+                else:
+                    code, number = self.code.agents[agent], test.bound.number
+                    loops = code.loops[state.at[agent]]
+                    than = test.beyond
+                    depth = 0 if number is None else depth_of(self.numbers, code.ops, loops, number)
+                return self.exceeds(state, agent, test.bound, than, depth) == test.value
+            case All():
+                return all(self.holds(state, agent, one, level) for one in test.tests) == test.value
+
+    # ---- answering -------------------------------------------------------------------------------------------
+
+    def decide(self, state: State, question: Question, value: bool) -> None:
+        """Keep an answer."""
+        if question.threshold is None:
+            state.facts[question.key] = value  # type: ignore[index]
+            return
+        key: NumberKey = question.key  # type: ignore[assignment]
+        lo, hi = self.range(state, key)
+        state.numbers[key] = (question.threshold + 1, hi) if value else (lo, question.threshold)
+
+    def still_asked(self, state: State, index: int, number: bool, points: Points, stream: int = 0) -> int:
+        """Return the agents, as bits, that may still ask for something at some coordinates."""
+        found = 0
+        for agent, code in enumerate(self.code.agents):
+            if number and state.streams[agent].get((index, points), 0) != stream:
+                continue
+            if self.asks(state, agent, index, number, points):
+                found |= 1 << agent
+        return found
+
+    def asks(self, state: State, agent: int, index: int, number: bool, points: Points) -> bool:
+        """Return whether an agent may still ask for something at some coordinates."""
+        code = self.code.agents[agent]
+        at = state.at[agent]
+        now = points_of(state.frames[agent])
+        return any(
+            may_ask(site, at, code.loops[at], now, points)
+            for site in code.sites
+            if site.index == index and site.number == number and site.depth == len(points)
+        )
+
+    def forget(self, state: State) -> None:
+        """Drop the answers that nobody may ask for."""
+        for key in list(state.numbers):
+            if not self.still_asked(state, key[0], True, key[1], key[2]):
+                del state.numbers[key]
+        for fact, points in list(state.facts):
+            if not self.still_asked(state, fact, False, points):
+                del state.facts[fact, points]
+
+    # ---- letting go ------------------------------------------------------------------------------------------
+
+    def let_go(self, state: State) -> bool:
+        """Give numbers of their own to agents that are far behind; false if that was done too often."""
+        far = self.code.far
+        for key, (lo, hi) in list(state.numbers.items()):
+            number, points, stream = key
+            known = lo if lo is not None else hi
+            if known is None:
+                continue
+            for agent in range(len(self.code.agents)):
+                if state.streams[agent].get((number, points), 0) != stream:
+                    continue
+                value, occurrence = self._position(state, agent, number, points)
+                if value is None or known - value <= far or not self.asks(state, agent, number, True, points):
+                    continue
+                generation = stream // _OCCURRENCES + 1
+                if generation > MOST_STREAMS:
+                    return False
+                new = generation * _OCCURRENCES + occurrence
+                self._move(state, agent, number, points, new)
+                state.numbers.setdefault((number, points, new), (value + far, None))
+        return True
+
+    def _position(
+        self, state: State, agent: int, number: int, points: Points
+    ) -> tuple[int | None, int]:
+        """Return with which value of a number's loop an agent goes on, and which of such loops it is."""
+        code, frames = self.code.agents[agent], state.frames[agent]
+        at, now = state.at[agent], points_of(frames)
+        level = len(points)
+        inside = code.loops[at]
+        if level < len(inside) and inside[level] >= 0 and now[:level] == points and now[level][0] == number:
+            op = code.ops[inside[level]]
+            if isinstance(op, TestOp):
+                return scaled(op.bound, frames[level][2]), op.occurrence
+        best: tuple[int | None, int] = (None, 0)
+        for place, op in enumerate(code.ops):
+            if isinstance(op, EnterOp) and op.bound.number == number and op.level == level:
+                test = code.ops[place + 1]
+                if isinstance(test, TestOp) and (place >= at or level > 0):
+                    start = scaled(op.bound, op.start)
+                    if best[0] is None or place < at:
+                        best = (start, test.occurrence)
+                    if place >= at:
+                        return start, test.occurrence
+        return best
+
+    def _move(self, state: State, agent: int, number: int, points: Points, stream: int) -> None:
+        """Let an agent go by another stream, its coordinates inside that loop included."""
+        state.streams[agent][number, points] = stream
+        level = len(points)
+        frames = state.frames[agent]
+        if len(frames) > level and points_of(frames[:level]) == points and frames[level][0] == number:
+            _, _, value, count = frames[level]
+            frames[level] = (number, stream, value, count)
+
+
+def scaled(bound: Bound, value: int) -> int:
+    """Return the threshold with which a loop's value compares its number."""
+    return (value - bound.offset) // bound.scale
+
+
+def points_of(frames: list[Frame]) -> Points:
+    """Return the coordinates of loops."""
+    return tuple((number, stream, value) for number, stream, value, _ in frames)

@@ -1,0 +1,80 @@
+"""What the proof makes of one program: translated, proved, alarms confirmed, and what the verdict rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from tsc.prove.verdict import Alarm, Verdict
+
+if TYPE_CHECKING:
+    from tsc.program.model import Program
+    from tsc.prove.translate.translation import Translation
+    from tsc.source.route import Route
+
+BUDGET = 2_000
+"""States that a proof may look at where the call does not say; every schedule that ships needs under 100."""
+
+Outcome = Literal["proved", "refuted", "unproven"]
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """Something that the author says and the tool cannot see, with its place."""
+
+    text: str
+    route: Route
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict on a program.
+
+    `faults` are alarms that some allowed input leads to; `doubts` are those whose decisions contradict each
+    other or cannot be shown not to, so that they prove nothing. `promises`: what a proof rests on.
+    """
+
+    translation: Translation
+    verdict: Verdict
+    faults: tuple[Alarm, ...]
+    doubts: tuple[Alarm, ...]
+    promises: tuple[Promise, ...]
+    budget: int
+
+    @property
+    def outcome(self) -> Outcome:
+        """`refuted` with faults; without them `unproven` if anything is open, else `proved`."""
+        if self.faults:
+            return "refuted"
+        open_ = self.doubts or self.translation.unmodelled or self.verdict.outcome == "unproven"
+        return "unproven" if open_ else "proved"
+
+
+_last: list[Judgement] = []
+
+
+def judge(program: Program, budget: int = BUDGET) -> Judgement:
+    """Judge a program that the rules call sound; the judgement of the last program is kept."""
+    if not _last or _last[0].translation.program is not program or _last[0].budget != budget:
+        _last[:] = [_judge(program, budget)]
+    return _last[0]
+
+
+def judged(program: Program) -> Judgement:
+    """Return the judgement of a program, whatever the budget it was made with."""
+    if _last and _last[0].translation.program is program:
+        return _last[0]
+    return judge(program)
+
+
+def _judge(program: Program, budget: int) -> Judgement:
+    from tsc.prove.promises import promises
+    from tsc.prove.proof import prove
+    from tsc.prove.translate import translate
+
+    translation = translate(program)
+    verdict = prove(translation.system, budget)
+    faults, doubts = [], []
+    for alarm in verdict.alarms:
+        (faults if translation.questions.consistent(alarm.trail) is not False else doubts).append(alarm)
+    return Judgement(translation, verdict, tuple(faults), tuple(doubts), promises(program), budget)

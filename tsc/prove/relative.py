@@ -1,0 +1,288 @@
+"""What of a state matters for what may still happen, in a form that is the same wherever the run stands.
+
+Two states with one `control` differ only in who knows what; of these the more ignorant one stands for both,
+because whatever goes wrong after the other goes wrong after it (`docs/proof.md`, "Covering").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from tsc.prove.code import Code
+from tsc.prove.decisions import Decisions, points_of
+from tsc.prove.layout import Turning
+from tsc.prove.questions import Points
+from tsc.prove.state import Frame, State
+
+# A cursor so many rounds behind its barriers has been lapped if it is ever used, whatever the distance.
+_LAPPED = 3
+
+Ignorance = tuple[int, ...]
+"""For each carrier the relevant facts that it does not know, as bits."""
+
+
+def covers(one: Ignorance, other: Ignorance) -> bool:
+    """Return whether `one` is at least as ignorant as `other` in everything."""
+    return all(a | b == a for a, b in zip(one, other, strict=True))
+
+
+def relative(code: Code, decisions: Decisions, state: State) -> tuple[Hashable, Ignorance]:
+    """Return a state's control part and its ignorance; answers that nobody asks for are dropped from it."""
+    decisions.forget(state)
+    _forget_streams(decisions, state)
+    return _Relative(code, decisions, state).both()
+
+
+def _forget_streams(decisions: Decisions, state: State) -> None:
+    for agent, streams in enumerate(state.streams):
+        for number, points in list(streams):
+            if not decisions.asks(state, agent, number, True, points):
+                del streams[number, points]
+
+
+class _Relative:
+    def __init__(self, code: Code, decisions: Decisions, state: State) -> None:
+        self.code, self.decisions, self.state = code, decisions, state
+        agents = code.agents
+        self.waits = [one.waits[at] for one, at in zip(agents, state.at, strict=True)]
+        self.arrives = [one.arrives[at] for one, at in zip(agents, state.at, strict=True)]
+        self.alive = 0
+        for bits in (*self.waits, *self.arrives):
+            self.alive |= bits
+        self.cursors = [self.effective(agent) for agent in range(len(agents))]
+        self.bases = [self.base(i, turning) for i, turning in enumerate(code.layout.turnings)]
+
+    def both(self) -> tuple[Hashable, Ignorance]:
+        relevant, of_barriers, of_last = self.relevance()
+        control = (
+            tuple(self.agent(agent, relevant[agent]) for agent in range(len(self.code.agents))),
+            tuple(self.barrier(b) for b in range(len(self.code.layout.barriers)) if self.alive >> b & 1),
+            tuple(sorted(self.numbers(), key=repr)),
+            tuple(sorted(self.facts(), key=repr)),
+            self.state.written & self.code.fresh,
+        )
+        return control, tuple(self.ignorance(relevant, of_barriers, of_last))
+
+    # ---- cursors and rings -----------------------------------------------------------------------------------
+
+    def effective(self, agent: int) -> list[int | None]:
+        """Return the cursors that may still be used, those that have been lapped moved up."""
+        code, state = self.code.agents[agent], self.state
+        live = code.cursors[state.at[agent]]
+        found: list[int | None] = [
+            value if live >> i & 1 else None for i, value in enumerate(state.cursors[agent])
+        ]
+        for linked in code.linked:
+            behind: list[int] = []
+            for cursor in linked:
+                value = found[cursor]
+                if value is None:
+                    continue
+                for index, lag in code.used[cursor]:
+                    barrier = self.code.layout.barriers[index]
+                    flat = barrier.flat + value % barrier.stages
+                    behind.append(state.done[flat] - (value // barrier.stages - lag))
+            up = min(behind, default=0) - _LAPPED
+            for cursor in linked:
+                value = found[cursor]
+                if value is None:
+                    continue
+                stages = self.code.system.rings[code.agent.cursors[cursor].ring].stages
+                if not behind:
+                    found[cursor] = value % stages
+                elif up > 0:
+                    found[cursor] = value + up * stages
+        return found
+
+    def base(self, index: int, turning: Turning) -> int:
+        """Return the least cursor of a ring; of one that does not turn, the beginning of its round."""
+        layout = self.code.layout
+        live = [
+            value
+            for agent, cursors in zip(self.code.agents, self.cursors, strict=True)
+            for cursor, value in zip(agent.agent.cursors, cursors, strict=True)
+            if value is not None and layout.of_ring[cursor.ring] == index
+        ]
+        least = min(live, default=0)
+        return least if turning.turns else least - least % turning.stages
+
+    def barrier(self, index: int) -> Hashable:
+        """Return the control part of a barrier array, from the stage of the least cursor on."""
+        barrier, state = self.code.layout.barriers[index], self.state
+        base = self.bases[barrier.turning]
+        found = []
+        for s in range(barrier.stages):
+            flat = barrier.flat + (base + s) % barrier.stages
+            done = state.done[flat] - (base + s) // barrier.stages
+            found.append((done, state.got[flat], state.came[flat], state.looked[flat]))
+        return index, tuple(found)
+
+    # ---- agents and decisions --------------------------------------------------------------------------------
+
+    def agent(self, agent: int, relevant: int) -> Hashable:
+        """Return the control part of an agent."""
+        code, state = self.code.agents[agent], self.state
+        at = state.at[agent]
+        cursors = tuple(
+            None
+            if value is None
+            else value - self.bases[self.code.layout.of_ring[cursor.ring]]
+            if self.code.layout.turnings[self.code.layout.of_ring[cursor.ring]].turns
+            or code.used[i]
+            else value
+            for i, (cursor, value) in enumerate(zip(code.agent.cursors, self.cursors[agent], strict=True))
+        )
+        queues = tuple(
+            self.groups(agent, engine, relevant)
+            if code.drains[at] >> engine & 1 or code.commits[at] >> engine & 1
+            else ()
+            for engine in range(len(code.agent.engines))
+        )
+        streams = tuple(
+            sorted(
+                ((number, self.points(points), stream) for (number, points), stream in state.streams[agent].items()),
+                key=repr,
+            )
+        )
+        return at, self.frames(state.frames[agent]), cursors, queues, streams
+
+    def groups(self, agent: int, engine: int, relevant: int) -> tuple[int, ...]:
+        """Return the facts of an engine's groups, without those before the first that matter."""
+        found = [
+            self.turned(group.facts & relevant) for group in self.state.queues[agent][engine].groups
+        ]
+        while found and not found[0]:
+            del found[0]
+        return tuple(found)
+
+    def frames(self, frames: list[Frame]) -> Hashable:
+        points = self.points(points_of(frames))
+        return tuple((*point, count) for point, (_, _, _, count) in zip(points, frames, strict=True))
+
+    def points(self, points: Points) -> Points:
+        """Return coordinates relative to what is known of the loops' numbers."""
+        return tuple(
+            (number, stream, value if number is None else value - self.known(number, points[:i], stream))
+            for i, (number, stream, value) in enumerate(points)
+        )
+
+    def known(self, number: int, points: Points, stream: int) -> int:
+        """Return from where values of a number's loop are counted."""
+        lo, hi = self.decisions.range(self.state, (number, points, stream))
+        return lo if lo is not None else hi if hi is not None else 0
+
+    def numbers(self) -> list[Hashable]:
+        found: list[Hashable] = []
+        for (number, points, stream), (lo, hi) in self.state.numbers.items():
+            base = self.known(number, points, stream)
+            most = self.code.most.get(number)
+            start = min(base, most + 1) if most is not None else 0
+            if self.asked_from_outside(number, points, stream):
+                start = base
+            rest = (
+                None if lo is None else lo - base,
+                None if hi is None else hi - base,
+                start,
+            )
+            found.append((number, self.points(points), stream, rest))
+        return found
+
+    def asked_from_outside(self, number: int, points: Points, stream: int) -> bool:
+        """Return whether an agent that is not in a number's loop may still enter it."""
+        level = len(points)
+        for agent, frames in enumerate(self.state.frames):
+            if self.state.streams[agent].get((number, points), 0) != stream:
+                continue
+            inside = (
+                len(frames) > level
+                and frames[level][0] == number
+                and points_of(frames[:level]) == points
+            )
+            if not inside and self.decisions.asks(self.state, agent, number, True, points):
+                return True
+            if inside and self.enters_again(agent, number, level):
+                return True
+        return False
+
+    def enters_again(self, agent: int, number: int, level: int) -> bool:
+        """Return whether an agent in a number's loop may come to another loop of the number around there."""
+        from tsc.prove.ops import EnterOp
+
+        code, at = self.code.agents[agent], self.state.at[agent]
+        return any(
+            isinstance(op, EnterOp) and op.bound.number == number and op.level == level
+            for op in code.ops[at:]
+        )
+
+    def facts(self) -> list[Hashable]:
+        return [(fact, self.points(points), value) for (fact, points), value in self.state.facts.items()]
+
+    # ---- knowledge -------------------------------------------------------------------------------------------
+
+    def relevance(self) -> tuple[list[int], list[int], list[int]]:
+        """Return which facts matter: of agents, of barriers' current phases, and of their last ones.
+
+        A fact matters to who may ask for it, and, as long as he does not know it, to the barriers from which he
+        may learn it, and so to those who may arrive there.
+        """
+        code, state = self.code, self.state
+        barriers = code.layout.barriers
+        relevant = [one.asks[at] for one, at in zip(code.agents, state.at, strict=True)]
+        current, last = [0] * len(barriers), [0] * len(barriers)
+        alive = [b for b in range(len(barriers)) if self.alive >> b & 1]
+        for b in alive:
+            if any(bits >> b & 1 for bits in self.arrives):
+                current[b] = barriers[b].wait_bits
+        changed = True
+        while changed:
+            changed = False
+            for b in alive:
+                found = 0
+                for agent, bits in enumerate(self.waits):
+                    if bits >> b & 1:
+                        found |= relevant[agent] & ~state.known[agent]
+                last[b] = found
+                current[b] |= found
+                for agent, bits in enumerate(self.arrives):
+                    if bits >> b & 1 and current[b] & ~relevant[agent]:
+                        relevant[agent] |= current[b]
+                        changed = True
+        return relevant, current, last
+
+    def ignorance(self, relevant: list[int], current: list[int], last: list[int]) -> list[int]:
+        state, code = self.state, self.code
+        found = [self.turned(relevant[a] & ~state.known[a]) for a in range(len(code.agents))]
+        for b, barrier in enumerate(code.layout.barriers):
+            if not self.alive >> b & 1:
+                continue
+            base = self.bases[barrier.turning]
+            for s in range(barrier.stages):
+                flat = barrier.flat + (base + s) % barrier.stages
+                # Of a phase in which nobody has arrived yet there is no past to compare.
+                begun = state.got[flat] or state.came[flat][0]
+                found.append(self.turned(current[b] & ~state.current[flat]) if begun else 0)
+                found.append(self.turned(last[b] & ~state.last[flat]) if state.done[flat] else 0)
+        for agent, one in enumerate(code.agents):
+            at = state.at[agent]
+            for engine, queue in enumerate(state.queues[agent]):
+                if one.commits[at] >> engine & 1:
+                    found.append(self.turned(relevant[agent] & ~queue.past))
+                if one.drains[at] >> engine & 1:
+                    found.extend(self.turned(relevant[agent] & ~g.proof) for g in queue.groups)
+        return found
+
+    def turned(self, mask: int) -> int:
+        """Turn the bits of every ring so that the stage of the least cursor comes first."""
+        if not mask:
+            return 0
+        for turning, base in zip(self.code.layout.turnings, self.bases, strict=True):
+            stage = base % turning.stages if turning.turns else 0
+            if not stage or not turning.width:
+                continue
+            size = turning.stages * turning.width
+            part = mask >> turning.base & (1 << size) - 1
+            if part:
+                low = stage * turning.width
+                turned = part >> low | (part & (1 << low) - 1) << size - low
+                mask = mask & ~((1 << size) - 1 << turning.base) | turned << turning.base
+        return mask

@@ -1,0 +1,145 @@
+"""A state of a run: where every agent stands, how far every barrier is, what is decided, who knows what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tsc.prove.code import Code
+from tsc.prove.questions import Points
+from tsc.prove.verdict import OUTSIDE, Answer
+
+NumberKey = tuple[int, Points, int]
+"""Number, coordinates, stream of answers."""
+
+FactKey = tuple[int, Points]
+
+Range = tuple[int | None, int | None]
+"""What is known of a number: at least, at most."""
+
+
+@dataclass(slots=True)
+class Group:
+    """One group in an engine's queue: the facts that its end proves, and arrivals that came before it."""
+
+    facts: int
+    proof: int
+
+
+@dataclass(slots=True)
+class Queue:
+    """An in-order engine: its groups that are not proved done, oldest first; `past` is that of its last arrival,
+    `proof` what arrivals since the last group prove.
+    """
+
+    groups: list[Group]
+    past: int = 0
+    proof: int = 0
+
+    def copy(self) -> Queue:
+        """Return a copy."""
+        return Queue([Group(g.facts, g.proof) for g in self.groups], self.past, self.proof)
+
+
+Frame = tuple[int | None, int, int, int]
+"""A loop that an agent is in: its number, the stream of its answers, its value, its round (as far as told)."""
+
+OUTER: Frame = (None, 0, OUTSIDE, 0)
+"""In place of the loop over the tiles, outside of it."""
+
+
+class State:
+    """Mutable; barriers' stages are numbered through (`flat`)."""
+
+    __slots__ = (
+        "at",
+        "came",
+        "current",
+        "cursors",
+        "done",
+        "facts",
+        "frames",
+        "got",
+        "known",
+        "last",
+        "looked",
+        "numbers",
+        "queues",
+        "streams",
+        "trail",
+        "written",
+    )
+
+    def __init__(self, code: Code) -> None:
+        agents, flats = code.agents, code.layout.flats
+        everything = (1 << code.layout.bits) - 1
+        self.at = [0] * len(agents)
+        self.frames: list[list[Frame]] = [[OUTER] for _ in agents]
+        self.cursors = [[cursor.start for cursor in one.agent.cursors] for one in agents]
+        # What has not happened is known to all.
+        self.known = [everything] * len(agents)
+        self.queues = [[Queue([]) for _ in one.agent.engines] for one in agents]
+        self.streams: list[dict[tuple[int, Points], int]] = [{} for _ in agents]
+        self.done = [0] * flats  # phases that are over
+        self.got = [0] * flats  # weight arrived in the current phase
+        self.came = [(0, 0, 0)] * flats  # columns that arrived in the current, the last, the last but one phase
+        self.looked = [0] * flats  # waiters whose last wait was for the last phase that is over
+        self.current = [0] * flats  # joined past of the current phase
+        self.last = [0] * flats  # of the last phase that is over
+        self.numbers: dict[NumberKey, Range] = {}
+        self.facts: dict[FactKey, bool] = {}
+        self.written = 0
+        for segment in code.system.written:
+            self.written |= 1 << segment
+        self.trail: tuple[State | None, Answer] | None = None
+
+    def copy(self) -> State:
+        """Return a copy that shares nothing mutable."""
+        new = State.__new__(State)
+        new.at = self.at[:]
+        new.frames = [frames[:] for frames in self.frames]
+        new.cursors = [cursors[:] for cursors in self.cursors]
+        new.known = self.known[:]
+        new.queues = [[queue.copy() for queue in queues] for queues in self.queues]
+        new.streams = [dict(streams) for streams in self.streams]
+        new.done, new.got, new.came = self.done[:], self.got[:], self.came[:]
+        new.looked, new.current, new.last = self.looked[:], self.current[:], self.last[:]
+        new.numbers, new.facts = dict(self.numbers), dict(self.facts)
+        new.written, new.trail = self.written, self.trail
+        return new
+
+    def forget(self, bits: int) -> None:
+        """Take facts from everybody: what they were about has happened anew."""
+        keep = ~bits
+        self.known = [mask & keep for mask in self.known]
+        self.current = [mask & keep for mask in self.current]
+        self.last = [mask & keep for mask in self.last]
+        for queues in self.queues:
+            for queue in queues:
+                queue.past &= keep
+                queue.proof &= keep
+                for group in queue.groups:
+                    group.facts &= keep
+                    group.proof &= keep
+
+    def shift(self, first: int, ages: int) -> None:
+        """Make the arrivals of a barrier's current phase those of its last, and so on.
+
+        `first` is the bit of the first of `3 * ages` columns. Of the new phase nothing has happened.
+        """
+        low = (1 << ages) - 1
+        field = (1 << 3 * ages) - 1
+        hole = ~(field << first)
+        kept = field >> ages
+
+        def moved(mask: int) -> int:
+            return mask & hole | ((mask >> first & kept) << ages | low) << first
+
+        self.known = [moved(mask) for mask in self.known]
+        self.current = [moved(mask) for mask in self.current]
+        self.last = [moved(mask) for mask in self.last]
+        for queues in self.queues:
+            for queue in queues:
+                queue.past = moved(queue.past)
+                queue.proof = moved(queue.proof) & ~(low << first)
+                for group in queue.groups:
+                    group.proof = moved(group.proof) & ~(low << first)

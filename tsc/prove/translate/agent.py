@@ -1,0 +1,346 @@
+"""One task instance in one CTA as an agent: its cursors and engines, and the instructions of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from tsc.emit.steps import Steps
+from tsc.ops.base import Engine as By
+from tsc.program.expand import operand_of
+from tsc.program.model import Memory, Order, Task
+from tsc.program.tree import Step
+from tsc.prove.machine import (
+    Arrive,
+    Block,
+    Bound,
+    Cursor,
+    Drain,
+    Engine,
+    Fence,
+    Instruction,
+    Loop,
+    Move,
+    Node,
+    Taker,
+    Touch,
+    Wait,
+)
+from tsc.prove.translate.frame import Frame, View
+from tsc.prove.translate.lines import LineKey, weight
+from tsc.source.route import Route
+from tsc.spec.schedule import Skip
+
+Part = Literal["all", "leader", "others"]
+
+ENGINES = {
+    "store": Engine("stores, reading", proxy=True),
+    "store to": Engine("stores, writing", proxy=True),
+    "wgmma": Engine("wgmma", proxy=True),
+    # Registers need no proxy fence, so what wgmma does to them is an engine of its own.
+    "wgmma registers": Engine("wgmma, registers", proxy=False),
+    "tcgen05": Engine("tcgen05", proxy=True),
+    "cp_async": Engine("cp.async", proxy=False),
+}
+
+
+class AgentMaker:
+    """The parts of an agent that grow while its steps are translated."""
+
+    def __init__(self, frame: Frame, view: View, cta: int, part: Part = "all") -> None:
+        self.frame, self.view, self.cta, self.part = frame, view, cta, part
+        self.task: Task = view.task
+        self.program, self.lines = frame.program, frame.lines
+        self.cursors: list[Cursor] = []
+        self.engines: list[Engine] = []
+        self.takers: list[tuple[int, int]] = []  # cursor, barrier
+        self._cursors: dict[tuple[str, ...], int] = {}
+        self._engines: dict[str, int] = {}
+        self._steps: Steps | None = None
+
+    @property
+    def leads(self) -> bool:
+        """Whether the thread that issues for all is among the agent's."""
+        return self.part != "others"
+
+    @property
+    def works(self) -> bool:
+        """Whether the agent does what all threads do; of two agents it is enough that the others do it."""
+        return self.part != "leader"
+
+    # ---- cursors and engines -------------------------------------------------------------------------------
+
+    def cursor(self, key: tuple[str, ...], ring: int, start: int = 0, stride: int = 1) -> int:
+        """Return the cursor with a key, made if need be."""
+        if key not in self._cursors:
+            self._cursors[key] = len(self.cursors)
+            self.cursors.append(Cursor(ring, start, stride))
+        return self._cursors[key]
+
+    def engine(self, name: str) -> int:
+        """Return one of the agent's engines."""
+        if name not in self._engines:
+            self._engines[name] = len(self.engines)
+            self.engines.append(ENGINES[name])
+        return self._engines[name]
+
+    def has(self, name: str) -> bool:
+        """Whether anything has been issued to an engine."""
+        return name in self._engines
+
+    def place(self, memory: Memory, copy: int, verb: str) -> int:
+        """Return the task's counter on a ring: acquired, committed, waited for or released stages.
+
+        The counter of a step that a group shares is that of its first member.
+        """
+        ring = self.lines.ring(memory, copy, self.cta)
+        lanes = memory.lanes[0 if verb in ("acquire", "commit") else 1]
+        apart = lanes > 1 and self.task.replicas == lanes
+        start, stride = (self.task.replica or 0, lanes) if apart else (0, 1)
+        return self.cursor((verb, memory.name, str(copy)), ring, start, stride)
+
+    # ---- steps ---------------------------------------------------------------------------------------------
+
+    def fences(self, step: Step) -> list[Node]:
+        """Return the fence and the sync that the generator puts before a step."""
+        hazards, found = self.view.hazards, list[Node]()
+        if step.index in hazards.fences or step.index in hazards.global_fences:
+            found.append(Fence(step.route))
+        if step.index in hazards.syncs:
+            found += self.sync(step.route)
+        return found
+
+    def sync(self, route: Route) -> list[Node]:
+        """Let the leader and the others of a task meet; one agent has nobody to meet."""
+        if self.part == "all":
+            return []
+        label = self.task.label
+        ring = self.lines.plain_ring(f"{label}, its threads", 0, self.cta, 1)
+        barrier = self.lines.add(LineKey(label, 0, "task", self.cta), ring, 2)
+        return self.meet(route, barrier, ("sync", label), ring, 1)
+
+    def meet(
+        self, route: Route, barrier: int, key: tuple[str, ...], ring: int, count: int, waits: bool = True
+    ) -> list[Node]:
+        """Arrive at a barrier and wait for the generation that this was for."""
+        arrive = self.cursor((*key, "arrive"), ring)
+        wait = self.cursor((*key, "wait"), ring)
+        arrival = Arrive(route, (barrier,), arrive, count)
+        return [arrival, Wait(route, barrier, wait) if waits else Move(route, (wait,))]
+
+    def ring_step(self, step: Step) -> list[Node]:
+        """Return the instructions of a step of a ring, or of the rings of a group."""
+        members = self.view.members(step)
+        if not members:
+            self.frame.leave_out(step.route, f"`{step.verb}` of `{operand_of(step)}` is not followed")
+            return []
+        if self._store_ring(members[0]):
+            return self.store_ring_step(step, *members[0])
+        match step.verb:
+            case "acquire":
+                return [self.take(step, memory, copy, "write") for memory, copy in members]
+            case "wait":
+                return [self.take(step, memory, copy, "read") for memory, copy in members]
+            case "commit":
+                return self.commit(step, members)
+            case "release":
+                return self.release(step, members)
+            case "skip" if isinstance(step.model, Skip):
+                return self.skip(step, step.model, members)
+        return []  # a try is a look, of which nothing follows
+
+    def _store_ring(self, end: tuple[Memory, int]) -> bool:
+        pipeline = self.program.pipelines.get((end[0].name, end[1]))
+        return pipeline is not None and pipeline.store_ring
+
+    def take(self, step: Step, memory: Memory, copy: int, side: Literal["write", "read"]) -> Node:
+        """Take the next stage: wait for its barrier, unless another has been waited for in its place."""
+        writes = side == "write"
+        cursor = self.place(memory, copy, "acquire" if writes else "wait")
+        barrier = self.lines.barrier(memory, copy, "read" if writes else "write", self.cta)
+        observes = bool(getattr(step.model, "observe", None))
+        if not writes and not observes and memory.released_by == "all":
+            self.takers.append((cursor, barrier))
+        alone = self.part == "others" and not self.view.rings.everybody(memory, copy, side)
+        if getattr(step.model, "by", None) is not None or alone:
+            return Move(step.route, (cursor,))
+        return Wait(step.route, barrier, cursor, lag=1 if writes else 0)
+
+    def commit(self, step: Step, members: tuple[tuple[Memory, int], ...]) -> list[Node]:
+        """Hand stages over: copies by cp.async arrive when they have landed, where they alone fill it."""
+        memory, copy = members[0]
+        names = tuple(one.name for one, _ in members)
+        uses = self.lines.uses(self.task, self._of_owner(memory, "full", names), copy)
+        writes = frozenset[str]().union(*(use.engine_writes for use in uses))
+        # CTAs that receive loads of this one count its arrival as the arrival of their bytes.
+        reached = self.lines.reach(self.task, names, copy, self.cta)
+        barriers = tuple(self.lines.barrier(memory, copy, "write", cta) for cta in reached)
+        found, engine = list[Node](), None
+        if By.TCGEN05.value in writes:
+            engine = self.engine("tcgen05")
+        elif By.CP_ASYNC.value in writes and self.works:
+            if By.THREAD.value in writes:
+                found += self._copied(step, members)
+            else:
+                engine = self.engine("cp_async")
+        count = self.own(weight(self.task, uses, "write"), self.view.rings.arrives(members, "write"))
+        if count:
+            upto = self.place(memory, copy, "acquire")
+            cursor = self.place(memory, copy, "commit")
+            keep = self.view.keep(step)
+            found.append(Arrive(step.route, barriers, cursor, count, upto, keep, engine))
+        return found
+
+    def _of_owner(self, memory: Memory, side: str, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the rings that share a barrier of this one."""
+        group = self.program.groups.get(memory.group or "")
+        shared = group is not None and side == ("empty" if group.kind == "merge" else "full")
+        return group.members if shared and group is not None else names
+
+    def _copied(self, step: Step, members: tuple[tuple[Memory, int], ...]) -> list[Node]:
+        """Wait for copies by cp.async before all arrive; a fence follows where an engine reads them."""
+        found: list[Node] = [Drain(step.route, self.engine("cp_async"))]
+        if self._helper().fenced(members):
+            found.append(Fence(step.route))
+        return found
+
+    def _helper(self) -> Fencing:
+        return Fencing(self.view)
+
+    def release(self, step: Step, members: tuple[tuple[Memory, int], ...]) -> list[Node]:
+        """Give stages back, to every CTA whose loads fill them."""
+        memory, copy = members[0]
+        names = tuple(one.name for one, _ in members)
+        uses = self.lines.uses(self.task, self._of_owner(memory, "empty", names), copy)
+        pipelines = [self.program.pipelines[one.name, number] for one, number in members]
+        axes = dict.fromkeys(axis for pipeline in pipelines for axis in pipeline.multicast)
+        peers = self.frame.cluster.peers(self.cta, axes)
+        barriers = tuple(self.lines.barrier(memory, copy, "read", cta) for cta in peers)
+        reads = frozenset[str]().union(*(use.engine_reads for use in uses))
+        engine = self.engine("tcgen05") if By.TCGEN05.value in reads else None
+        count = self.own(weight(self.task, uses, "read"), self.view.rings.arrives(members, "read"))
+        if not count:
+            return []
+        upto = self.place(memory, copy, "wait")
+        cursor = self.place(memory, copy, "release")
+        keep = self.view.keep(step)
+        return [Arrive(step.route, barriers, cursor, count, upto, keep, engine)]
+
+    def own(self, count: int, by: str) -> int:
+        """Return this agent's part of a task's arrivals: those of one warp are the leader's."""
+        if self.part == "all" or by in ("one", "leader"):
+            return count if self.leads else 0
+        leader = 32 if by == "threads" else 1
+        return min(leader, count) if self.part == "leader" else max(0, count - leader)
+
+    def skip(self, step: Step, model: Skip, members: tuple[tuple[Memory, int], ...]) -> list[Node]:
+        """Pass over stages: one move a stage, as often as the count says."""
+        cursors = [self.place(memory, copy, verb) for memory, copy in members for verb in ("wait", "release")]
+        move = Move(step.route, tuple(cursors))
+        bound = self.frame.questions.count(step, self.task, self.frame.cluster.places(self.cta))
+        if bound is None:
+            self.frame.leave_out(step.route, f"the number `{model.count.text}` of stages is not followed")
+            return []
+        if bound.number is None:
+            return [move] if bound.offset == 1 else self._times(step.route, bound, (move,))
+        return self._times(step.route, bound, (move,))
+
+    @staticmethod
+    def _times(route: Route, bound: Bound, body: Block) -> list[Node]:
+        return [] if bound.number is None and bound.offset <= 0 else [Loop(route, bound, body)]
+
+    # ---- store rings ---------------------------------------------------------------------------------------
+
+    def store_ring_step(self, step: Step, memory: Memory, copy: int) -> list[Node]:
+        """Return the instructions of a ring that a store engine reads: it has no barriers."""
+        stages = max(1, memory.stages or 1)
+        if self.view.held.deepest.get((memory.name, copy, "write"), 1) > 1:
+            self.frame.leave_out(step.route, f"several stages of the store ring `{memory.name}` at once")
+        if step.verb == "acquire":
+            found: list[Node] = []
+            if self.leads:
+                keep = (stages - 1) * self._fewest_stores(memory, copy)
+                found.append(Drain(step.route, self.engine("store"), keep))
+            found += self.sync(step.route)
+            return [*found, Move(step.route, (self.place(memory, copy, "acquire"),))]
+        if step.verb != "commit":
+            return []
+        found = []
+        uses = self.lines.uses(self.task, (memory.name,), copy)
+        if any(By.CP_ASYNC.value in use.engine_writes for use in uses) and self.works:
+            found.append(Drain(step.route, self.engine("cp_async")))
+        return [*found, Fence(step.route), *self.sync(step.route)]
+
+    def _fewest_stores(self, memory: Memory, copy: int) -> int:
+        if self._steps is None:
+            self._steps = Steps(self.view.rings.function, self.view.rings, self.view.brackets)
+        return self._steps.stores(self.view.rings.end(memory, copy, "write"))
+
+    def store_wait(self, step: Step) -> list[Node]:
+        """Wait for stores; the others of the task meet the leader behind it."""
+        keep = self.view.constant(step.model.store_wait, step)  # type: ignore[union-attr]
+        found: list[Node] = []
+        if self.leads:
+            found.append(Drain(step.route, self.engine("store"), keep))
+            if getattr(step.model, "until", "read") == "written" and self.has("store to"):
+                found.append(Drain(step.route, self.engine("store to"), keep))
+        return [*found, *self.sync(step.route)]
+
+    def wgmma_wait(self, step: Step) -> list[Node]:
+        """Wait for groups of `wgmma`."""
+        keep = self.view.constant(step.model.wgmma_wait, step)  # type: ignore[union-attr]
+        names = ("wgmma", "wgmma registers")
+        return [Drain(step.route, self.engine(name), keep) for name in names] if self.works else []
+
+    # ---- orders --------------------------------------------------------------------------------------------
+
+    def _order(self, step: Step) -> Order | None:
+        reference = operand_of(step)
+        operand = None if reference is None else self.frame.kernel.meaning(reference, self.task, step)
+        return None if operand is None else self.program.orders.get((operand.name, operand.copy))
+
+    def order_step(self, step: Step) -> list[Node]:
+        """Return the instructions of a turn or a named barrier."""
+        order = self._order(step)
+        if order is None or self.task.label not in order.participants:
+            self.frame.leave_out(step.route, f"`{step.verb}` of `{operand_of(step)}` is not followed")
+            return []
+        ring = self.lines.plain_ring(order.name, order.copy, self.cta, 1)
+        key = (step.verb, order.name, str(order.copy))
+        if order.kind == "barrier":
+            count = self.task.threads if self.part == "all" else 32 if self.part == "leader" else (
+                self.task.threads - 32
+            )
+            barrier = self.lines.meeting(order, self.cta)
+            return self.meet(step.route, barrier, ("meet", *key[1:]), ring, count, step.verb == "sync")
+        label, participants = self.task.label, order.participants
+        cursor = self.cursor(key, ring)
+        if step.verb == "take":
+            barrier = self.lines.turn(order, label, self.cta)
+            # The first one finds the phase before the first one over, so that it begins.
+            return [Wait(step.route, barrier, cursor, lag=1 if participants[0] == label else 0)]
+        following = participants[(participants.index(label) + 1) % len(participants)]
+        barrier = self.lines.turn(order, following, self.cta)
+        count = self.own(1 if self.task.single else self.task.warps or 1, "warps")
+        return [Arrive(step.route, (barrier,), cursor, count)] if count else []
+
+
+class Fencing:
+    """Where copies by cp.async are fenced for engines."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.program = view, view.program
+
+    def fenced(self, members: tuple[tuple[Memory, int], ...]) -> bool:
+        """Whether the generator fences behind the wait for copies of a ring that threads fill as well."""
+        return bool(members) and bool(self.view)
+
+
+def takers_of(agent: int, maker: AgentMaker) -> Iterable[Taker]:
+    """Yield what an agent has to take, each once."""
+    yield from (Taker(agent, cursor, barrier) for cursor, barrier in dict.fromkeys(maker.takers))
+
+
+def reads(instruction: Instruction) -> bool:
+    """Whether an instruction is an access that only reads."""
+    return isinstance(instruction, Touch) and not any(item.write for item in instruction.items)

@@ -1,0 +1,68 @@
+"""Which CTAs of a cluster are looked at, and which of them share loads.
+
+CTAs that share nothing behave alike, so one stands for all. Along an axis that shares loads two stand for more:
+every order between two of them is also one between those two, because each receives its own loads as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tsc.program.model import Program
+
+MOST = 4  # CTAs that are all looked at
+
+
+class Cluster:
+    """The CTAs of a cluster that the system has; `rank` counts them from 0."""
+
+    def __init__(self, program: Program, whole: bool) -> None:
+        """`whole`: all axes matter, not only those along which loads are shared."""
+        shared = {axis for pipeline in program.pipelines.values() for axis in pipeline.multicast}
+        real = {axis: extent for axis, extent in program.cluster if extent > 1 and (whole or axis in shared)}
+        size = 1
+        for extent in real.values():
+            size *= extent
+        self.cut = size > MOST
+        self.extents = {axis: min(extent, 2) if self.cut else extent for axis, extent in real.items()}
+        self.real = dict(program.cluster)
+        self.size = 1
+        for extent in self.extents.values():
+            self.size *= extent
+
+    def ranks(self) -> range:
+        """Return the ranks of all CTAs."""
+        return range(self.size)
+
+    def place(self, rank: int, axis: str) -> int:
+        """Return where a CTA stands along an axis; 0 where it is alone."""
+        for name, extent in self.extents.items():
+            if name == axis:
+                return rank % extent
+            rank //= extent
+        return 0
+
+    def places(self, rank: int) -> dict[str, int]:
+        """Return where a CTA stands along every axis of the launch."""
+        return {axis: self.place(rank, axis) for axis in self.real}
+
+    def peers(self, rank: int, axes: Iterable[str]) -> tuple[int, ...]:
+        """Return the CTAs that share a place with this one along any of the axes, itself included."""
+        found = {rank}
+        for axis in axes:
+            extent, stride = self._stride(axis)
+            base = rank - self.place(rank, axis) * stride
+            found |= {base + i * stride for i in range(extent)}
+        return tuple(sorted(found))
+
+    def real_peers(self, axes: Iterable[str]) -> int:
+        """Return how many there are of them in the kernel."""
+        return 1 + sum(self.real.get(axis, 1) - 1 for axis in set(axes))
+
+    def _stride(self, axis: str) -> tuple[int, int]:
+        stride = 1
+        for name, extent in self.extents.items():
+            if name == axis:
+                return extent, stride
+            stride *= extent
+        return 1, 1

@@ -1,0 +1,84 @@
+"""What all agents of a system share while it is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tsc.emit.brackets import Brackets, find_brackets
+from tsc.emit.function import Function
+from tsc.emit.hazards import Hazards, find_hazards
+from tsc.emit.held import Held
+from tsc.emit.kernel import Kernel
+from tsc.emit.rings import Rings
+from tsc.program.model import Memory, Program, Queue, Task
+from tsc.program.tree import Step
+from tsc.prove.asked import Questions
+from tsc.prove.translate.cluster import Cluster
+from tsc.prove.translate.lines import Lines
+from tsc.prove.translate.memory import Bank
+from tsc.prove.translate.tensors import Tensors
+from tsc.source.route import Route
+
+DYNAMIC = frozenset(("atomic", "clc"))
+
+
+@dataclass(slots=True)
+class Frame:
+    """The tables that grow while tasks are translated. `outside` is the segment of the kernels before."""
+
+    program: Program
+    kernel: Kernel
+    cluster: Cluster
+    bank: Bank
+    lines: Lines
+    tensors: Tensors
+    questions: Questions
+    outside: int | None = None
+    before: int | None = None  # the barrier at which the kernel before ends
+    unmodelled: dict[tuple[Route, str], None] = field(default_factory=dict)
+
+    def leave_out(self, route: Route, sentence: str) -> None:
+        """Note what the system does not have; once a place and sentence."""
+        self.unmodelled.setdefault((route, sentence))
+
+    @property
+    def dynamic(self) -> Queue | None:
+        """Return the queue if its tiles are asked for one by one."""
+        queue = self.program.queue
+        return queue if queue is not None and queue.policy in DYNAMIC else None
+
+
+class View:
+    """A task as the generator sees it: how many stages it holds where, its fences and syncs."""
+
+    def __init__(self, frame: Frame, task: Task) -> None:
+        self.frame, self.task, self.program = frame, task, frame.program
+        self.rings = Rings(Function(frame.kernel, task, False))
+        self.held: Held = self.rings.held
+        self.brackets: Brackets = find_brackets(frame.kernel, task, self.rings)
+        self.hazards: Hazards = find_hazards(frame.kernel, task, self.brackets)
+
+    def members(self, step: Step) -> tuple[tuple[Memory, int], ...]:
+        """Return the rings of a ring step, those of a group apart."""
+        return self.rings.members(step)
+
+    def keep(self, step: Step) -> int:
+        """Return how many stages a step leaves."""
+        return self.held.keeps.get(step.index, 0)
+
+    def constant(self, expr: object, step: Step) -> int:
+        """Return a build-time value; 0 where it has none, which a rule reports."""
+        value = self.program.flat(expr, step.env).value  # type: ignore[arg-type]
+        return 0 if value is None else int(value)
+
+    def reads_where_it_waits(self, step: Step, memory: Memory, copy: int, reads: bool) -> bool | None:
+        """Whether an access means the stage waited for last, or else the one acquired last; `None`: neither."""
+        name, held = memory.name, self.held
+        waits, fills = (name, copy, "read") in held.takes, (name, copy, "write") in held.takes
+        if waits and fills:
+            around = held.around.get(step.index, set())
+            now = (name, copy, "read") in around, (name, copy, "write") in around
+            waits, fills = now if any(now) else (True, True)
+        if not waits and not fills:
+            return None
+        return waits and (reads or not fills)

@@ -1,0 +1,196 @@
+"""Rings and barriers of the system: who shares them, and how many arrivals make a phase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tsc.emit.arrivals import Side as Direction
+from tsc.emit.arrivals import counted, who
+from tsc.emit.kernel import Kernel
+from tsc.ops.base import Engine
+from tsc.program.accesses import Touch, touches
+from tsc.program.model import Memory, Order, Program, RingUse, Task
+from tsc.program.tree import Step
+from tsc.prove.machine import Barrier, Ring
+from tsc.prove.translate.cluster import Cluster
+from tsc.prove.translate.memory import Bank
+from tsc.prove.translate.translation import BarrierSource, Side
+
+SIDES: dict[Direction, Side] = {"write": "full", "read": "empty"}
+
+
+def weight(task: Task, uses: Iterable[RingUse], side: Direction) -> int:
+    """Return how many arrivals a task makes when it hands over (`write`) or gives back (`read`) a stage."""
+    uses = list(uses)
+    match who(task, uses, side):
+        case "one" | "leader":
+            return 1
+        case "threads":
+            return task.threads
+    # Who reads by `wgmma` alone arrives once a warpgroup.
+    if side == "read" and uses and all(use.engine_reads == {Engine.WGMMA.value} for use in uses):
+        return -(-(task.warps or 1) // 4)
+    return task.warps or 1
+
+
+@dataclass(frozen=True, slots=True)
+class LineKey:
+    """A barrier array by what it belongs to."""
+
+    owner: str
+    copy: int
+    side: Side
+    cta: int
+    participant: str = ""
+
+
+class Lines:
+    """Rings and barriers, made as they are asked for."""
+
+    def __init__(self, kernel: Kernel, cluster: Cluster, bank: Bank) -> None:
+        self.kernel, self.cluster, self.bank = kernel, cluster, bank
+        self.program: Program = kernel.program
+        self.rings: list[Ring] = []
+        self.barriers: list[Barrier] = []
+        self.sources: list[BarrierSource] = []
+        self._rings: dict[tuple[str, int, int | None], int] = {}
+        self._barriers: dict[LineKey, int] = {}
+
+    # ---- rings ---------------------------------------------------------------------------------------------
+
+    def family(self, memory: Memory) -> tuple[str, tuple[str, ...]]:
+        """Return the name under which a ring turns with others, and all of them."""
+        group = self.program.groups.get(memory.group or "")
+        return (memory.name, (memory.name,)) if group is None else (group.name, group.members)
+
+    def ring(self, memory: Memory, copy: int, cta: int) -> int:
+        """Return the ring of a copy in a CTA; CTAs that share its loads have one together."""
+        name, members = self.family(memory)
+        pipelines = [self.program.pipelines.get((member, copy)) for member in members]
+        together = any(pipeline is not None and pipeline.multicast for pipeline in pipelines)
+        stages = max(1, memory.stages or 1)
+        return self.plain_ring(name, copy, None if together else cta, stages, self.bank.alone(members, copy))
+
+    def plain_ring(self, name: str, copy: int, cta: int | None, stages: int, turns: bool = True) -> int:
+        """Return the ring with a name, made if need be; `cta` is absent where all have it together."""
+        key = (name, copy, cta)
+        if key not in self._rings:
+            self._rings[key] = len(self.rings)
+            self.rings.append(Ring(name + (f"[{copy}]" if copy else ""), stages, turns))
+        return self._rings[key]
+
+    # ---- barriers ------------------------------------------------------------------------------------------
+
+    def owner(self, memory: Memory, side: Side) -> str:
+        """Return what a ring's barrier belongs to: the group where its members share that side."""
+        group = self.program.groups.get(memory.group or "")
+        shared = group is not None and side == ("empty" if group.kind == "merge" else "full")
+        return group.name if shared and group is not None else memory.name
+
+    def barrier(self, memory: Memory, copy: int, direction: Direction, cta: int) -> int:
+        """Return the barriers at which a side of a ring is handed on: full for `write`, empty for `read`."""
+        side = SIDES[direction]
+        key = LineKey(self.owner(memory, side), copy, side, cta)
+        if key not in self._barriers:
+            count = self._count(memory, key.owner, copy, direction, cta)
+            self.add(key, self.ring(memory, copy, cta), count)
+        return self._barriers[key]
+
+    def add(self, key: LineKey, ring: int, count: int) -> int:
+        """Return the barrier with a key, made if need be."""
+        if key not in self._barriers:
+            self._barriers[key] = len(self.barriers)
+            copy = f"[{key.copy}]" if key.copy else ""
+            label = key.owner + copy + (f".{key.side}" if key.side in ("full", "empty") else "")
+            if key.participant:
+                label += f" of {key.participant}"
+            if self.cluster.size > 1:
+                label += f" of CTA {key.cta}"
+            self.barriers.append(Barrier(label, ring, max(1, count)))
+            self.sources.append(BarrierSource(key.owner, key.copy, key.side, key.cta, key.participant))
+        return self._barriers[key]
+
+    def _count(self, memory: Memory, owner: str, copy: int, direction: Direction, cta: int) -> int:
+        """Return the arrivals that the generated code sets a barrier up for.
+
+        Bytes that other CTAs load are arrivals of theirs here: a phase waits for them too.
+        """
+        program = self.program
+        members = program.groups[owner].members if owner in program.groups else (memory.name,)
+        pipelines = [p for member in members if (p := program.pipelines.get((member, copy))) is not None]
+        axes = {axis for pipeline in pipelines for axis in pipeline.multicast}
+        if len(members) > 1:
+            count = counted(self.kernel, members, copy, direction)
+        else:
+            pipeline = pipelines[0]
+            count = pipeline.full_arrivals if direction == "write" else pipeline.empty_arrivals
+        if direction == "read":
+            return count // self.cluster.real_peers(axes) * len(self.cluster.peers(cta, axes))
+        for other in self.cluster.ranks():
+            found = [
+                weight(task, self.uses(task, members, copy), "write")
+                for task in program.tasks
+                if other != cta and cta in self.reach(task, members, copy, other)
+            ]
+            count += max(found, default=0) if memory.lanes[0] > 1 else sum(found)
+        return count
+
+    def uses(self, task: Task, names: Iterable[str], copy: int) -> list[RingUse]:
+        """Return what a task does with each of some rings."""
+        found = (self.kernel.use(task, name, copy) for name in names)
+        return [use for use in found if use is not None]
+
+    def reach(self, task: Task, names: Iterable[str], copy: int, cta: int) -> tuple[int, ...]:
+        """Return the CTAs in which loads of a task in one CTA fill a stage, its own included."""
+        names, found = set(names), {cta}
+        if self.cluster.size == 1:
+            return (cta,)
+        for step in task.steps():
+            axis = getattr(step.model, "multicast", None)
+            if axis is None:
+                continue
+            for touch in touches(
+                step, self.program.meanings, self.program.works, task.name, task.replica
+            ):
+                operand = touch.operand
+                if not touch.writes or operand is None or operand.copy != copy or operand.name not in names:
+                    continue
+                if self.loads_here(step.model, loaded_bytes(self.program, step, touch), axis, cta):
+                    found |= set(self.cluster.peers(cta, (axis,)))
+        return tuple(sorted(found))
+
+    def loads_here(self, model: object, size: int | None, axis: str, cta: int) -> bool:
+        """Whether the CTA issues a shared load: each its part of it, or the first one all."""
+        return self.parts(model, size, axis) > 1 or self.cluster.place(cta, axis) == 0
+
+    def parts(self, model: object, size: int | None, axis: str) -> int:
+        """Return how many CTAs divide a shared load among them; 1 where the first one has all of it."""
+        extent = self.cluster.extents.get(axis, 1)
+        whole = self.cluster.real.get(axis, 1)
+        if getattr(model, "share", None) == "leader":
+            return 1
+        if getattr(model, "verb", "") == "bulk_load" and (size is None or size % (16 * whole)):
+            return 1
+        return extent
+
+    # ---- orders --------------------------------------------------------------------------------------------
+
+    def turn(self, order: Order, label: str, cta: int) -> int:
+        """Return the barrier at which a participant waits for its turn: the one before it arrives there."""
+        ring = self.plain_ring(order.name, order.copy, cta, 1)
+        before = self.program.task(order.participants[order.participants.index(label) - 1])
+        count = 1 if before.single else before.warps or 1
+        return self.add(LineKey(order.name, order.copy, "turn", cta, label), ring, count)
+
+    def meeting(self, order: Order, cta: int) -> int:
+        """Return the barrier of a named barrier; it counts threads."""
+        ring = self.plain_ring(order.name, order.copy, cta, 1)
+        return self.add(LineKey(order.name, order.copy, "barrier", cta), ring, order.threads)
+
+
+def loaded_bytes(program: Program, step: Step, touch: Touch) -> int | None:
+    """Return the bytes that a load fills, where they are known when built."""
+    memory = program.memories.get(touch.operand.name) if touch.operand is not None else None
+    buffer = memory.buffer(touch.reference.buffer) if memory is not None else None
+    return None if buffer is None or getattr(step.model, "rows", None) is not None else buffer.bytes
