@@ -195,14 +195,23 @@ def chance_test(system: m.System, rng: Random) -> m.Test:
 
 
 def mend(system: m.System) -> m.System:
-    """Return the system with tests and bounds that fit where they stand, and writes that loads can see."""
+    """Return the system with tests, bounds and bytes that fit, and with writes that loads can see."""
     loads = any(isinstance(i, m.Load) for agent in system.agents for i in nodes(agent.body))
-    bodies = [_mend_block(system, a.body, tiles=False, values=0, loads=loads) for a in system.agents]
-    agents = [replace(a, body=body) for a, body in zip(system.agents, bodies, strict=True)]
+    agents = []
+    for agent in system.agents:
+        stages = [system.rings[cursor.ring].stages for cursor in agent.cursors]
+        body = _mend_block(system, agent.body, False, 0, loads, stages)
+        agents.append(replace(agent, body=body))
     return replace(system, agents=tuple(agents))
 
 
-def _mend_block(system: m.System, block: m.Block, tiles: bool, values: int, loads: bool) -> m.Block:
+def _mend_item(item: m.Item, stages: list[int]) -> m.Item:
+    return item if item.cursor is None else replace(item, cells=item.cells[: stages[item.cursor]])
+
+
+def _mend_block(
+    system: m.System, block: m.Block, tiles: bool, values: int, loads: bool, stages: list[int]
+) -> m.Block:
     mended: list[m.Node] = []
     for node in block:
         match node:
@@ -210,18 +219,23 @@ def _mend_block(system: m.System, block: m.Block, tiles: bool, values: int, load
                 bound = _mend_bound(system, node.bound, 1 + values)
                 inside = tiles or node.tiles
                 is_tiles = node.tiles and not tiles and not values
-                body = _mend_block(system, node.body, inside, values + (not is_tiles), loads)
+                body = _mend_block(system, node.body, inside, values + (not is_tiles), loads, stages)
                 mended.append(replace(node, bound=bound, body=body, tiles=is_tiles))
             case m.If():
-                then = _mend_block(system, node.then, tiles, values, loads)
-                otherwise = _mend_block(system, node.otherwise, tiles, values, loads)
+                then = _mend_block(system, node.then, tiles, values, loads, stages)
+                otherwise = _mend_block(system, node.otherwise, tiles, values, loads, stages)
                 test = _mend_test(system, node.test, 1 + values, tiles + values)
                 if test is None:
                     mended.extend(then)
                 else:
                     mended.append(replace(node, test=test, then=then, otherwise=otherwise))
-            case m.Touch() if loads and node.engine is None and any(item.write for item in node.items):
-                mended.extend((node, m.Fence(node.route)))
+            case m.Touch():
+                mended.append(replace(node, items=tuple(_mend_item(item, stages) for item in node.items)))
+                if loads and node.engine is None and any(item.write for item in node.items):
+                    mended.append(m.Fence(node.route))
+            case m.Load():
+                targets = (replace(t, item=_mend_item(t.item, stages)) for t in node.targets)
+                mended.append(replace(node, targets=tuple(targets)))
             case m.Fence():
                 pass
             case _:

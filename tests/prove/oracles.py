@@ -33,7 +33,7 @@ class Fixed:
             most = 3 if declared.name == "tiles" else self.most
             wanted = Random(f"{self.seed}/{number}/{at}").randint(0, most)
         for answer in self.trail:
-            if answer.threshold is not None and answer.index == number and answer.at == at:
+            if _about(answer, number, at, declared.depth):
                 if answer.value:
                     lo = max(lo, answer.threshold + 1)
                 else:
@@ -46,6 +46,10 @@ class Fixed:
             if answer.threshold is None and answer.index == fact and answer.at == at:
                 return answer.value
         return Random(f"{self.seed}/fact {fact}/{at}").random() < 0.5
+
+
+def _about(answer: Answer, number: int, at: Coordinates, depth: int) -> bool:
+    return answer.threshold is not None and answer.index == number and answer.at[:depth] == at
 
 
 def points(system: System, seed: int, rounds: int = 1) -> Iterator[Fixed]:
