@@ -1,0 +1,63 @@
+"""The specs of the cases: tests/cases/<number>_<what>/, each with what is expected of it in its first lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tsc.check import Report, check_file, select
+from tsc.diagnostics.model import Diagnostic
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES = Path("tests/cases")
+PROVED = "proved"
+_HEADER = re.compile(r"# (expect|also|waits for): (.+)")
+_MARK = re.compile(r" # here$")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One spec, the rules that it breaks (none: it is proved), and those that may be named beside them.
+
+    `waits_for` says why the test cannot pass yet. `lines` are those marked `# here`: a finding is there, as
+    its own place or as a related one.
+    """
+
+    path: Path  # from the root
+    expect: frozenset[str]
+    also: frozenset[str]
+    waits_for: str
+    lines: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """The folder and the file, without their endings."""
+        return f"{self.path.parent.name}/{self.path.name.removesuffix('.tsc.yaml')}"
+
+    @property
+    def number(self) -> int:
+        """The number of the case."""
+        return int(self.path.parent.name.split("_")[0])
+
+
+def _case(path: Path) -> Case:
+    lines = path.read_text("utf-8").splitlines()
+    said = dict(match.groups() for line in lines if (match := _HEADER.fullmatch(line)))
+    expect, also = (frozenset(said.get(key, "").split(", ")) - {""} for key in ("expect", "also"))
+    marked = tuple(i for i, line in enumerate(lines, 1) if _MARK.search(line))
+    return Case(path.relative_to(ROOT), expect - {PROVED}, also, said.get("waits for", ""), marked)
+
+
+SPECS = {case.name: case for case in map(_case, sorted((ROOT / CASES).glob("*/*.tsc.yaml")))}
+
+
+def check(path: Path) -> Report:
+    """Check a spec by its path from the root. The language is larger than what is generated."""
+    return select(check_file(str(path)), ignore=("TSC59",))
+
+
+def lines_of(diagnostic: Diagnostic) -> set[int]:
+    """Return the lines that a diagnostic points at."""
+    spans = (diagnostic.span, *(label.span for label in diagnostic.related))
+    return {line for span in spans for line in range(span.start.line, span.end.line + 1)}
