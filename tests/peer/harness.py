@@ -1,0 +1,103 @@
+"""The specs of tests/peer: their headers, the marks at their lines, and what the check says of them.
+
+A spec begins with a line that says what it is, and a line with its verdict. Comments below say why something
+cannot be written (`# cannot be written: ...`) or what the tool still lacks (`# later: ...`). At the line of each
+expected diagnostic stands `# <- rule`, several with commas.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.peer.cases import SECTIONS, Shared
+from tsc.check import Report, check_file, select
+from tsc.spec.overrides import parse_overrides
+
+ROOT = Path(__file__).resolve().parents[2]
+SPECS = Path("tests/peer")
+SUFFIX = ".tsc.yaml"
+
+_MARK = re.compile(r"# <- ([a-z][a-z0-9, -]*)$")
+_CANNOT = "cannot be written: "
+_LATER = "later: "
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A spec of a section: `title`, `verdict`, `cannot` and `later` are its header, `marks` lines and rules."""
+
+    section: str
+    name: str
+    title: str
+    verdict: str
+    cannot: str
+    later: str
+    marks: frozenset[tuple[int, str]]
+
+    @property
+    def path(self) -> Path:
+        """The spec, from the root."""
+        return SPECS / self.section / f"{self.name}{SUFFIX}"
+
+    @property
+    def case(self) -> str:
+        """The name of the spec without what tells neighbours apart."""
+        return self.name.partition(".")[0]
+
+
+def _read(path: Path) -> Peer:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    header = []
+    for line in lines:
+        if not line.startswith("#"):
+            break
+        header.append(line.removeprefix("#").strip())
+    title, verdict, *rest = [*header, "", ""]
+    said = {_CANNOT: "", _LATER: ""}
+    key = ""
+    for line in rest:
+        key = next((it for it in said if line.startswith(it)), key)
+        if key:
+            said[key] = f"{said[key]} {line.removeprefix(key)}".strip()
+    marks = {
+        (number, rule.strip())
+        for number, line in enumerate(lines, 1)
+        if (found := _MARK.search(line))
+        for rule in found[1].split(",")
+    }
+    name = path.name.removesuffix(SUFFIX)
+    verdict = verdict.removeprefix("verdict: ")
+    return Peer(path.parent.name, name, title, verdict, said[_CANNOT], said[_LATER], frozenset(marks))
+
+
+PEERS = {
+    f"{section}/{peer.name}": peer
+    for section in SECTIONS
+    for peer in map(_read, sorted((ROOT / SPECS / section).glob(f"*{SUFFIX}")))
+}
+
+
+def spec_of(section: str, case: str) -> tuple[Peer | None, Shared]:
+    """Give the spec that serves a case, None if there is none, and what makes it that case."""
+    shared = SECTIONS[section][case]
+    return PEERS.get(f"{section}/{shared.spec}"), shared
+
+
+def check(peer: Peer, given: Mapping[str, int] | None = None) -> Report:
+    """Check a spec by its path from the root, with constants or dims set; what is not generated yet is let pass."""
+    defines = [f"{name}={value}" for name, value in (given or {}).items()]
+    report = check_file(str(peer.path), overrides=parse_overrides(defines, ()))
+    return select(report, ignore=("TSC59",))
+
+
+def differences(peer: Peer, report: Report) -> list[str]:
+    """Say what was expected and not reported, and what was reported and not expected."""
+    found = {(it.span.start.line, it.name): it.message for it in report.diagnostics}
+    missing = [f"line {line}: no {rule}" for line, rule in sorted(peer.marks - set(found))]
+    extra = [
+        f"line {line}: {rule}: {found[line, rule]}" for line, rule in sorted(set(found) - peer.marks)
+    ]
+    return missing + extra

@@ -1,0 +1,82 @@
+"""Every case of the peer's checks has the verdict that the hardware gives it, by rule and line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.peer.cases import SECTIONS, Shared
+from tests.peer.harness import PEERS, ROOT, Peer, check, differences, spec_of
+from tsc.diagnostics.model import Severity
+from tsc.rules.registry import by_name
+
+CASES = [
+    pytest.param(section, case, id=f"{section}/{case}") for section, cases in SECTIONS.items() for case in cases
+]
+FIXED = [
+    pytest.param(PEERS[f"{section}/{shared.spec}"], shared, id=f"{section}/{case}")
+    for section, cases in SECTIONS.items()
+    for case, shared in cases.items()
+    if shared.given and f"{section}/{shared.spec}" in PEERS
+]
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def later(peer: Peer, request: pytest.FixtureRequest) -> None:
+    """Expect a spec to fail that says what it waits for; it fails when that has come."""
+    if peer.later:
+        request.applymarker(pytest.mark.xfail(reason=peer.later, strict=True))
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_has_its_verdict(name: str, request: pytest.FixtureRequest) -> None:
+    peer = PEERS[name]
+    later(peer, request)
+    assert differences(peer, check(peer)) == []
+
+
+@pytest.mark.parametrize(("peer", "shared"), FIXED)
+def test_has_its_verdict_with_fixed_numbers(peer: Peer, shared: Shared, request: pytest.FixtureRequest) -> None:
+    later(peer, request)
+    assert differences(peer, check(peer, shared.given)) == []
+
+
+@pytest.mark.parametrize(("section", "case"), CASES)
+def test_every_case_has_a_spec(section: str, case: str) -> None:
+    peer, _ = spec_of(section, case)
+    assert peer is not None
+
+
+def test_every_spec_belongs_to_a_case() -> None:
+    known = {f"{section}/{shared.spec}" for section, cases in SECTIONS.items() for shared in cases.values()}
+    assert [name for name, peer in PEERS.items() if f"{peer.section}/{peer.case}" not in known] == []
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_says_what_it_is(name: str) -> None:
+    peer = PEERS[name]
+    assert peer.title.endswith(".") and peer.verdict in ("accept", "reject")
+    rules = [by_name(rule) for _, rule in peer.marks]
+    assert None not in rules, "a mark names no rule"
+    errors = [rule for rule in rules if rule is not None and rule.severity is Severity.ERROR]
+    assert bool(errors) == (peer.verdict == "reject")
+
+
+def test_titles_differ() -> None:
+    titles = [peer.title for peer in PEERS.values()]
+    assert sorted(titles) == sorted(set(titles))
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_verdicts_of_a_section(section: str) -> None:
+    """A right schedule is accepted, a wrong one rejected, unless its spec says why it cannot be written."""
+    wanted = "accept" if section in ("good", "wrongly_rejected") else "reject"
+    others = [
+        case
+        for case in SECTIONS[section]
+        if (peer := spec_of(section, case)[0]) is not None and peer.verdict != wanted and not peer.cannot
+    ]
+    assert others == []
