@@ -1,8 +1,8 @@
 """The specs of tests/peer: their headers, the marks at their lines, and what the check says of them.
 
 A spec begins with a line that says what it is, and a line with its verdict. Comments below say why something
-cannot be written (`# cannot be written: ...`) or what the tool still lacks (`# later: ...`). At the line of each
-expected diagnostic stands `# <- rule`, several with commas.
+cannot be written (`# cannot be written: ...`) or what the tool still lacks (`# later: ...`). At the line of
+each expected diagnostic stands `# <- rule`, several with commas.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LATER = "later: "
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A spec of a section: `title`, `verdict`, `cannot` and `later` are its header, `marks` lines and rules."""
+    """A spec of a section: `title` to `later` are its header, `marks` the lines and rules it expects."""
 
     section: str
     name: str
@@ -87,7 +87,7 @@ def spec_of(section: str, case: str) -> tuple[Peer | None, Shared]:
 
 
 def check(peer: Peer, given: Mapping[str, int] | None = None) -> Report:
-    """Check a spec by its path from the root, with constants or dims set; what is not generated yet is let pass."""
+    """Check a spec by its path from the root, with numbers set; what is only not generated yet passes."""
     defines = [f"{name}={value}" for name, value in (given or {}).items()]
     report = check_file(str(peer.path), overrides=parse_overrides(defines, ()))
     return select(report, ignore=("TSC59",))
@@ -97,7 +97,5 @@ def differences(peer: Peer, report: Report) -> list[str]:
     """Say what was expected and not reported, and what was reported and not expected."""
     found = {(it.span.start.line, it.name): it.message for it in report.diagnostics}
     missing = [f"line {line}: no {rule}" for line, rule in sorted(peer.marks - set(found))]
-    extra = [
-        f"line {line}: {rule}: {found[line, rule]}" for line, rule in sorted(set(found) - peer.marks)
-    ]
+    extra = [f"line {line}: {rule}: {found[line, rule]}" for line, rule in sorted(set(found) - peer.marks)]
     return missing + extra

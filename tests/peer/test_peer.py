@@ -10,7 +10,9 @@ from tsc.diagnostics.model import Severity
 from tsc.rules.registry import by_name
 
 CASES = [
-    pytest.param(section, case, id=f"{section}/{case}") for section, cases in SECTIONS.items() for case in cases
+    pytest.param(section, case, id=f"{section}/{case}")
+    for section, cases in SECTIONS.items()
+    for case in cases
 ]
 FIXED = [
     pytest.param(PEERS[f"{section}/{shared.spec}"], shared, id=f"{section}/{case}")
@@ -39,7 +41,7 @@ def test_has_its_verdict(name: str, request: pytest.FixtureRequest) -> None:
 
 
 @pytest.mark.parametrize(("peer", "shared"), FIXED)
-def test_has_its_verdict_with_fixed_numbers(peer: Peer, shared: Shared, request: pytest.FixtureRequest) -> None:
+def test_has_it_with_fixed_numbers(peer: Peer, shared: Shared, request: pytest.FixtureRequest) -> None:
     later(peer, request)
     assert differences(peer, check(peer, shared.given)) == []
 
