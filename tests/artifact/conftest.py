@@ -46,7 +46,10 @@ MANIFEST: dict[str, object] = {
         {"kind": "scalar", "param": "eps", "type": "f32"},
     ],
     "tensor_maps": [{"tensor": "x", "box": [64, 64], "swizzle": 0, "l2": 128, "fill": "zero"}],
-    "layout": [{"name": "ring", "offset": 0, "bytes": 98304, "stages": 12}],
+    "layout": [
+        {"name": "ring", "offset": 0, "bytes": 98304, "stages": 12, "over": ""},
+        {"name": "spare", "offset": 8192, "bytes": 512, "stages": 1, "over": "stage 1 of ring"},
+    ],
     "barriers": [{"name": "ring.full", "offset": 98304, "count": 12, "arrivals": 1}],
 }  # fmt: skip
 

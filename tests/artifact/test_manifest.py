@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -37,6 +37,12 @@ def test_a_cubin_gives_its_manifest_back(cubin: bytes, sample: dict[str, object]
     assert manifest.dims["n"].multiple_of == 8
     first = manifest.params[0]
     assert isinstance(first, Tensor) and first.shape == ("m", "n")
+
+
+def test_what_lies_over_nothing_need_not_say_so(sample: dict[str, object]) -> None:
+    regions = cast("list[dict[str, object]]", sample["layout"])
+    del regions[0]["over"]
+    assert [region.over for region in decode_manifest(encoded(sample)).layout] == ["", "stage 1 of ring"]
 
 
 def test_json_is_one_ascii_line_and_the_same_data(sample: dict[str, object]) -> None:

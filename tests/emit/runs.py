@@ -231,6 +231,25 @@ def handed(kernel: Kernel, torch: Any) -> None:
         _same(back, turned * 2, f"handed {rows} back")
 
 
+def overlay(kernel: Kernel, torch: Any) -> None:
+    for m, n in ((32, 64), (100, 1000), (1, 8), (4000, 520)):
+        x = _normal(torch, m, n)
+        y = torch.zeros(m, n, device="cuda", dtype=torch.bfloat16)
+        for _ in range(5):
+            kernel(x, y)
+        _same(y, x.to(torch.bfloat16), f"overlay {m} {n}")
+
+
+def overlay_copies(kernel: Kernel, torch: Any) -> None:
+    for rows in (0, 1, 2, 3, 100):
+        x = torch.randint(-8, 8, (rows, 256), device="cuda").float()
+        y = torch.full((3, 128), 7.0, device="cuda")
+        kernel(x, y)
+        sums = x.sum(0).view(2, 128)
+        twice = (2 * sums[0]).to(torch.bfloat16).float()
+        _same(y, torch.stack((sums[0].flip(0), sums[1].flip(0), twice)), f"overlay_copies {rows}")
+
+
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
@@ -254,5 +273,7 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         pairs,
         unrolled,
         handed,
+        overlay,
+        overlay_copies,
     )
 }

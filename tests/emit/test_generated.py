@@ -65,16 +65,6 @@ def found(text: str) -> list[tuple[str, str]]:
         ),
         (
             small(
-                one("{zero: v}", "{store: y, from: v, at: [0, thread]}"),
-                RING.replace("ring", "a") + "\n  b: {kind: smem, stages: 2, dtype: f32, shape: [64], over: a}"
-                "\n  v: {kind: registers, dtype: f32, per_thread: 1}",
-                PARAMS,
-            ),
-            "resources.b.over",
-            "`b` over other bytes",
-        ),
-        (
-            small(
                 one("{zero: v}"),
                 rest="debug: {trace: [wait]}",
                 resources="  v: {kind: registers, dtype: f32, per_thread: 1}",

@@ -237,3 +237,101 @@ def test_a_look_is_forgotten_when_its_stage_is_passed_over(count: int, forgets: 
     tasks = loop("try_wait: ring", skip, "wait: ring", "release: ring") + LOAD
     lines = body(tasks, ring, rest=BESIDE[: BESIDE.index("work:")])
     assert ("ring_read_ready = false;" in after(lines, "skip: ring")) is forgets
+
+
+OVER = """
+params: {x: {dtype: f32, shape: [n, 1024]}, y: {dtype: f32, shape: [n, 1024]}}
+work:
+  use: {reads: [ring], writes: [y], cuda: 'y(loop, task.thread) = ring(task.thread);'}
+  put: {writes: [low], cuda: 'low(task.thread) = 1.f;'}
+  get: {reads: [low], writes: [y], cuda: 'y(loop, task.thread) = low(127 - task.thread);'}
+"""
+ONE = RING.replace("stages: 4", "stages: 1")
+
+
+def over(
+    *steps: str, low: str = "over: ring", warps: int = 4, rest: str = OVER, tail: str = LOAD
+) -> list[str]:
+    """The statements of a task that uses a ring, which `tail` fills, and something on its bytes."""
+    resources = f"{ONE}\n  low: {{kind: smem, dtype: f32, shape: [256], {low}}}\n  s: {{kind: signal}}"
+    given = "  c: {warps: 1, schedule: [{domain_loop: n, body: [{wait: s}, {release: s}]}]}\n"
+    tail += given if any("commit: s" in step for step in steps) else ""
+    return body(loop(*steps, warps=warps) + tail, resources, rest=rest)
+
+
+def test_threads_meet_between_a_stage_and_what_lies_over_it() -> None:
+    lines = over("wait: ring", "do: use", "do: put", "do: get", "release: ring")
+    assert after(lines, "do: use")[0] != SYNC
+    assert after(lines, "do: put")[0] == SYNC
+    assert after(lines, "do: get")[0] == SYNC
+    other = over("wait: ring", "do: get", "do: use", "release: ring", low="align: 16")
+    assert SYNC not in other
+
+
+def test_what_lies_over_a_loaded_stage_is_fenced_before_its_release() -> None:
+    steps = ("wait: ring", "do: use", "do: put", "release: ring")
+    assert after(over(*steps), "release: ring")[0] == FENCE
+    assert FENCE not in over(*steps, low="align: 16")
+    # Nobody but this task's own threads touches the bytes by an engine.
+    threads = loop("acquire: ring", "commit: ring", name="b", warps=1)
+    assert FENCE not in over(*steps, tail=threads)
+
+
+def test_what_lies_over_a_loaded_stage_is_fenced_before_any_arrival() -> None:
+    steps = ("wait: ring", "acquire: s", "do: put", "commit: s", "release: ring")
+    assert after(over(*steps), "commit: s")[0] == FENCE
+
+
+def test_a_wait_for_a_fill_settles_what_lay_over_the_stage() -> None:
+    lines = over("wait: ring", "do: use", "do: put", "release: ring")
+    assert lines.count(SYNC) == 1
+    # Without a fill from elsewhere nothing has come between.
+    rest = OVER.replace("put: {", "fill: {writes: [ring], cuda: 'ring(task.thread) = 1.f;'}\n  put: {")
+    own = ("acquire: ring", "do: fill", "commit: ring", "wait: ring", "do: use", "do: put", "release: ring")
+    assert after(over(*own, rest=rest, tail=""), "do: fill")[0] == SYNC
+
+
+def test_threads_meet_before_a_load_over_what_they_read() -> None:
+    load = "{bulk_load: x, at: [loop, 0], to: ring}"
+    tail = loop("wait: ring", "release: ring", name="b", warps=1)
+    steps = ("do: put", "do: get", "acquire: ring", load, "commit: ring")
+    assert after(over(*steps, tail=tail), "bulk_load")[:2] == [FENCE, SYNC]
+    assert after(over(*steps, tail=tail, low="align: 16"), "bulk_load")[0] != SYNC
+
+
+def test_the_leader_gives_a_stage_back_when_all_are_done_with_what_lies_over_it() -> None:
+    store = STORE.replace("buf", "ring")
+    steps = ("wait: ring", store, "store_wait: 0", "do: put", "release: ring")
+    assert after(over(*steps), "release: ring")[:2] == [FENCE, SYNC]
+    assert SYNC not in after(over(*steps, low="align: 16"), "release: ring")
+
+
+def test_a_store_may_still_read_what_another_name_has() -> None:
+    resources = f"{PLAIN}\n  low: {{kind: smem, dtype: f32, shape: [256], over: buf}}"
+    put = "  put: {updates: [low], cuda: 'low(task.thread) = 1.f;'}\n"
+    found = plan(small(loop("do: fill", STORE, "do: put"), resources, PARAMS + put)).refusals
+    assert found and all("while a store may still read it" in refusal.sentence for refusal in found)
+    safe = loop("do: fill", STORE, "store_wait: 0", "do: put")
+    assert plan(small(safe, resources, PARAMS + put)).refusals == ()
+
+
+def test_a_store_ring_of_one_stage_has_no_store_left_once_acquired() -> None:
+    rest = PARAMS.replace("buf", "ring") + "  put: {updates: [low], cuda: 'low(task.thread) = 1.f;'}\n"
+    steps = ("acquire: ring", "do: put", "do: fill", "commit: ring", STORE.replace("buf", "ring"))
+    low = "\n  low: {kind: smem, dtype: f32, shape: [256], over: ring}"
+    assert plan(small(loop(*steps), ONE + low, rest)).refusals == ()
+    found = plan(small(loop(*steps), RING + low, rest)).refusals
+    assert found and all("while a store may still read it" in refusal.sentence for refusal in found)
+
+
+@pytest.mark.parametrize("low", ["over: ring", "align: 16"])
+def test_copies_by_cp_async_are_fenced_where_loads_lie_over_them(low: str) -> None:
+    rest = OVER[: OVER.index("work:")]
+    resources = f"{ONE}\n  low: {{kind: smem, stages: 1, dtype: f32, shape: [1024], {low}}}"
+    tasks = loop("acquire: ring", "{cp_async: x, at: [loop, 0], to: ring}", "commit: ring")
+    tasks += loop("wait: ring", "release: ring", name="b", warps=1)
+    tasks += loop("acquire: low", "{bulk_load: x, at: [loop, 0], to: low}", "commit: low", name="c", warps=1)
+    tasks += loop("wait: low", "release: low", name="d", warps=1)
+    commit = after(body(tasks, resources, rest=rest), "commit: ring")
+    assert (FENCE in commit) is (low == "over: ring")
+    assert any("mbarrier_arrive" in line for line in commit)

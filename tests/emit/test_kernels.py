@@ -33,7 +33,19 @@ def test_it_compiles_without_a_word(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["groups", "major", "multicast", "proxies", "replicas", "rounds", "tiles", "varlen"]
+    "name",
+    [
+        "groups",
+        "major",
+        "multicast",
+        "overlay",
+        "overlay_copies",
+        "proxies",
+        "replicas",
+        "rounds",
+        "tiles",
+        "varlen",
+    ],
 )
 def test_the_text(name: str, golden: Callable[..., None]) -> None:
     golden(cuda(document_of(name), headers=False), ".cu")

@@ -168,6 +168,7 @@ def _region(value: object, route: str) -> Region:
         offset=fields.integer("offset", 0, _U32),
         bytes=fields.integer("bytes", 0, _U32),
         stages=fields.integer("stages", 1, _U32),
+        over=fields.text("over") if "over" in fields else "",
     )
 
 

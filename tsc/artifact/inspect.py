@@ -128,6 +128,7 @@ def _dim(manifest: Manifest, name: str) -> str:
 def _layout(manifest: Manifest) -> list[str]:
     lines = [
         f"{one.offset:>7,}  {one.name}: {one.bytes:,} B in {one.stages} stage{_plural(one.stages)}"
+        + (f", over {one.over}" if one.over else "")
         for one in manifest.layout
     ]
     lines += [

@@ -138,12 +138,16 @@ class TensorMap:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A resource's place in dynamic shared memory, in bytes; `stages` parts of equal size."""
+    """A resource's place in dynamic shared memory, in bytes; `stages` parts of equal size.
+
+    `over` says on whose bytes it lies; empty where they are its own.
+    """
 
     name: str
     offset: int
     bytes: int
     stages: int
+    over: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,8 +210,6 @@ def _refuse_features(kernel: Kernel) -> None:
         kernel.refuse(("debug", "count_tiles"), "`count_tiles` is not generated yet")
     _refuse_queue(kernel)
     for memory in program.memories.values():
-        if memory.over is not None:
-            kernel.refuse((*memory.route, "over"), f"`{memory.name}` over other bytes is not generated yet")
         if memory.released_by == "one" and len(set(releases(kernel, memory.name))) > 1:
             sentence = f"tasks of different sizes that release `{memory.name}` by turns are not generated yet"
             kernel.refuse((*memory.route, "released_by"), sentence)

@@ -12,7 +12,7 @@ from tsc.emit.brackets import Brackets
 from tsc.emit.kernel import Kernel
 from tsc.emit.places import ASYNC, Place, own, places_of
 from tsc.ops.base import Engine
-from tsc.program.accesses import touches
+from tsc.program.accesses import Touch, touches
 from tsc.program.expand import operand_of
 from tsc.program.model import Task
 from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop, walk
@@ -191,13 +191,17 @@ class _Walk:
         state = self.cleared(state, index in self.found.fences, index in self.found.global_fences)
         after = dict(_synced(state) if index in self.found.syncs else state)
         for touch, place, spread in touched:
-            new: set[Mark] = set()
-            if touch.engine is Engine.THREAD:
-                new = {("written", spread), UNFENCED} if touch.writes else {("read", spread)}
-            elif touch.engine is Engine.STORE and self.sharing.plain(place):
-                new = {PENDING}
-            after[place] = after.get(place, NONE) | new
+            after[place] = after.get(place, NONE) | self.left(touch, place, spread)
+            # Under another name the threads spread over the same bytes in another way.
+            for other in self.sharing.others(place):
+                after[other] = after.get(other, NONE) | self.left(touch, other, "")
         return after
+
+    def left(self, touch: Touch, place: Place, spread: str) -> set[Mark]:
+        """Return what an access leaves behind at a place."""
+        if touch.engine is Engine.THREAD:
+            return {("written", spread), UNFENCED} if touch.writes else {("read", spread)}
+        return {PENDING} if touch.engine is Engine.STORE and self.sharing.plain(place) else set()
 
     @staticmethod
     def meets(engine: Engine, reads: bool, writes: bool, tensor: bool, marks: Marks, spread: str) -> bool:
@@ -213,7 +217,8 @@ class _Walk:
         others = {kind for kind, how in marks if how != spread or not spread}
         if tensor:
             return engine in (Engine.THREAD, Engine.CP_ASYNC) and reads and "written" in others
-        return engine is Engine.THREAD and ("written" in others or (writes and "read" in others))
+        by_threads = engine in (Engine.THREAD, Engine.CP_ASYNC)
+        return by_threads and ("written" in others or (writes and "read" in others))
 
     def ring(self, step: Step, state: State) -> State:
         """Fence what a stage hands over; a new stage has no past in this task but what is not yet fenced."""
@@ -226,6 +231,9 @@ class _Walk:
         if any(pipeline.store_ring for pipeline in pipelines):
             # Its acquire and its commit sync, the latter after a fence.
             state = _synced(self.cleared(state, step.verb == "commit", False))
+            if step.verb == "acquire" and all(pipeline.stages == 1 for pipeline in pipelines):
+                # It waits until every store of the task has read its bytes.
+                state = {place: marks - {PENDING} for place, marks in state.items()}
             mine = {place: marks - {OPEN} for place, marks in state.items() if place[0] in names}
             if step.verb == "acquire":
                 mine = {place: NONE | {OPEN} for place in self.sharing.places(names, operand.copy)}
@@ -234,11 +242,21 @@ class _Walk:
             return self.hand_over(step, names, operand.copy, state)
         kept = KEPT if pipelines else NONE
         taken = {
-            place: marks & kept if place[0] in names and place[1] == operand.copy else marks
+            place: marks & kept | self.overlaid(step, place, state)
+            if place[0] in names and place[1] == operand.copy
+            else marks
             for place, marks in state.items()
         }
         led = (self.task.warps or 1) > 1 and self.led(step, names, operand.copy)
         return {**taken, LED: frozenset((("led", ""),))} if led else taken
+
+    def overlaid(self, step: Step, place: Place, state: State) -> Marks:
+        """Return what the task did to the bytes of a ring under other names and a stage just taken does not
+        settle: who fills a stage elsewhere comes after that, and so does who waits for the fill.
+        """
+        if step.verb == "wait" and self.sharing.filled_elsewhere(place, self.task.label):
+            return NONE
+        return NONE.union(*(state.get(other, NONE) for other in self.sharing.others(place))) - KEPT
 
     def hand_over(self, step: Step, names: tuple[str, ...], copy: int, state: State) -> State:
         """Fence before an arrival; where one thread arrives for all, they meet before it if it speaks of
@@ -264,19 +282,19 @@ class _Walk:
     def crosses(self, place: Place) -> bool:
         """Whether other tasks touch a place outside of any ring, and somebody writes to it."""
         label = self.task.label
-        if not (self.sharing.plain(place) or self.sharing.tensor(place)):
+        if not self.sharing.loose(place):
             return False
         return self.sharing.written_elsewhere(place, label) or (
             self.sharing.read_elsewhere(place, label) and self.sharing.written_by(place, label)
         )
 
     def shared(self, place: Place, marks: Marks) -> bool:
-        """Whether other tasks may read what threads wrote outside of any ring, or write what they read."""
+        """Whether other tasks may touch what threads wrote outside of any ring, or write what they read."""
         kinds, label = {kind for kind, _ in marks}, self.task.label
-        if not (self.sharing.plain(place) or self.sharing.tensor(place)):
+        if not self.sharing.loose(place):
             return False
         return ("written" in kinds and self.sharing.read_elsewhere(place, label)) or (
-            "read" in kinds and self.sharing.written_elsewhere(place, label)
+            bool(kinds & {"written", "read"}) and self.sharing.written_elsewhere(place, label)
         )
 
     def fence(self, step: Step, state: State, label: str | None = None, names: tuple[str, ...] = ()) -> State:
@@ -292,7 +310,9 @@ class _Walk:
     def at_commit(self, place: Place) -> bool:
         """Whether only the commit of its ring tells others of what the task wrote to a place."""
         use = self.kernel.use(self.task, place[0], place[1])
-        return use is not None and use.commits and not use.waits and place[0] not in self.sharing.waited_by
+        if use is None or self.sharing.others(place):
+            return False
+        return use.commits and not use.waits and place[0] not in self.sharing.waited_by
 
     def cleared(self, state: State, shared: bool, tensors: bool) -> State:
         """Return what a fence of shared memory, or of tensors, leaves unfenced."""

@@ -298,7 +298,7 @@ class Kernel:
         tiles = f"{units} * {self.cluster_size}" if self.cluster_size > 1 else units
         return parse(f"{tiles} <= {2**31 - 1}")
 
-    def over(self, memory: Memory, copy: int) -> int:
+    def first_byte(self, memory: Memory, copy: int) -> int:
         """Return the first byte of a copy of a shared-memory resource."""
         return (memory.offset or 0) + copy * memory.copy_bytes
 

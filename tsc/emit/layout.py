@@ -5,23 +5,44 @@ from __future__ import annotations
 from tsc.emit.arrivals import counted, weight
 from tsc.emit.kernel import Kernel
 from tsc.emit.plan import Barriers, Region
+from tsc.program.model import Memory
 
 
 def regions(kernel: Kernel) -> tuple[Region, ...]:
-    """Return what lies in shared memory, in order of address; barriers come as their own table."""
+    """Return what lies in shared memory, in order of address; barriers come as their own table.
+
+    Copies of an overlay that each lie on a copy below stand apart, so that each is a region.
+    """
     found = []
     for memory in kernel.program.memories.values():
         if memory.kind != "smem" or memory.offset is None:
             continue
         stages = max(1, memory.stages or 1)
-        notes = [f"{stages} stages of {memory.stage_bytes:,}"] if memory.ring and stages > 1 else []
-        if memory.copies > 1:
-            notes.insert(0, f"{memory.copies} copies of {memory.copy_bytes:,}")
+        size, over = stages * memory.stage_bytes, _over(memory)
+        notes = [f"over {over}"] if over else []
+        apart = memory.copies > 1 and memory.copy_bytes != size
+        if memory.copies > 1 and not apart:
+            notes.append(f"{memory.copies} copies of {size:,}")
+        notes += [f"{stages} stages of {memory.stage_bytes:,}"] if memory.ring and stages > 1 else []
         if len(memory.buffers) > 1:
             notes += [f"{buffer.name} at {buffer.offset:,}" for buffer in memory.buffers]
-        size = memory.copy_bytes * memory.copies
-        found.append(Region(memory.name, memory.offset, size, stages * memory.copies, ", ".join(notes)))
-    return tuple(sorted(found, key=lambda region: region.offset))
+        if not apart:
+            count = memory.copies
+            region = Region(memory.name, memory.offset, size * count, stages * count, ", ".join(notes), over)
+            found.append(region)
+            continue
+        for copy in range(memory.copies):
+            begin = memory.offset + copy * memory.copy_bytes
+            found.append(Region(f"{memory.name}[{copy}]", begin, size, stages, ", ".join(notes), over))
+    # What an overlay lies over stands before it.
+    return tuple(sorted(found, key=lambda region: (region.offset, bool(region.over), -region.bytes)))
+
+
+def _over(memory: Memory) -> str:
+    """Return what a resource lies over, as the spec names it, or which stage of that."""
+    if memory.over is None:
+        return ""
+    return str(memory.over) if memory.over_stage is None else f"stage {memory.over_stage} of {memory.over}"
 
 
 def barriers(kernel: Kernel) -> tuple[Barriers, ...]:

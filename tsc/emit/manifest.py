@@ -63,7 +63,8 @@ def manifest_of(
             for key in kernel.ordered_maps()
         ],
         "layout": [
-            {"name": r.name, "offset": r.offset, "bytes": r.bytes, "stages": r.stages} for r in regions
+            {"name": r.name, "offset": r.offset, "bytes": r.bytes, "stages": r.stages, "over": r.over}
+            for r in regions
         ],
         "barriers": [
             {"name": b.name, "offset": b.offset, "count": b.count, "arrivals": b.arrivals} for b in barriers

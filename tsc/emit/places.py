@@ -12,6 +12,7 @@ from tsc.ops.base import Engine
 from tsc.program.accesses import Touch, touches
 from tsc.program.expand import operand_of
 from tsc.program.model import Program
+from tsc.program.spans import meet, spans
 from tsc.program.storage import BITS
 from tsc.program.tree import Step
 
@@ -36,14 +37,37 @@ def places_of(program: Program, touch: Touch) -> tuple[Place, ...]:
     return tuple((operand.name, operand.copy, one.name) for one in buffers)
 
 
+def overlaps(program: Program) -> dict[Place, tuple[Place, ...]]:
+    """Return the places that have bytes in common with others, by overlays, and those others.
+
+    A ring counts as a whole: which stage is current is not known when built.
+    """
+    grounds = {memory.over.name for memory in program.memories.values() if memory.over is not None}
+    placed = {
+        (memory.name, copy, buffer.name): spans(memory, copy, buffer)
+        for memory in program.memories.values()
+        if memory.over is not None or memory.name in grounds
+        for copy in range(memory.copies)
+        for buffer in memory.buffers
+    }
+    found = {
+        place: tuple(other for other in placed if other != place and meet(mine, placed[other]))
+        for place, mine in placed.items()
+        if program.memories[place[0]].kind == "smem"
+    }
+    return {place: others for place, others in found.items() if others}
+
+
 class Sharing:
-    """Which tasks touch each place, and which of them through the asynchronous proxy."""
+    """Which tasks touch the bytes of each place, and which of them through the asynchronous proxy."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.overlaps = overlaps(program)
         self._engines: dict[Place, set[str]] = {}
         self._readers: dict[Place, set[str]] = {}
         self._writers: dict[Place, set[str]] = {}
+        self._fillers: dict[Place, set[str]] = {}  # tasks by whose threads, "" by whose loads, under its name
         # Rings of which a stage is taken by the word of another barrier.
         self.waited_by: set[str] = set()
         for task in program.tasks:
@@ -56,12 +80,27 @@ class Sharing:
                         self._note(place, touch, task.label)
 
     def _note(self, place: Place, touch: Touch, label: str) -> None:
-        if touch.engine in ASYNC:
-            self._engines.setdefault(place, set()).add(label)
-        if touch.reads:
-            self._readers.setdefault(place, set()).add(label)
         if touch.writes:
-            self._writers.setdefault(place, set()).add(label)
+            self._fillers.setdefault(place, set()).add("" if touch.engine is Engine.TMA else label)
+        for each in (place, *self.others(place)):
+            if touch.engine in ASYNC:
+                self._engines.setdefault(each, set()).add(label)
+            if touch.reads:
+                self._readers.setdefault(each, set()).add(label)
+            if touch.writes:
+                self._writers.setdefault(each, set()).add(label)
+
+    def others(self, place: Place) -> tuple[Place, ...]:
+        """Return the places that share bytes with this one."""
+        return self.overlaps.get(place, ())
+
+    def filled_elsewhere(self, place: Place, label: str) -> bool:
+        """Whether loads or another task fill a place under its own name."""
+        return bool(self._fillers.get(place, set()) - {label})
+
+    def loaded_over(self, place: Place) -> bool:
+        """Whether loads fill bytes of a place under another name."""
+        return any("" in self._fillers.get(other, ()) for other in self.others(place))
 
     def asynchronous(self, place: Place, label: str | None = None) -> bool:
         """Whether an engine touches a place, in a task or in any."""
@@ -89,6 +128,10 @@ class Sharing:
         """Whether a place is shared memory without stages."""
         memory = self.program.memories.get(place[0])
         return memory is not None and not memory.ring
+
+    def loose(self, place: Place) -> bool:
+        """Whether no ring alone orders the tasks that touch the bytes of a place."""
+        return self.plain(place) or self.tensor(place) or bool(self.others(place))
 
     def tensor(self, place: Place) -> bool:
         """Whether a place is global memory."""

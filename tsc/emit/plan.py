@@ -128,13 +128,14 @@ class Barriers:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A place in shared memory, for the table and the manifest."""
+    """A place in shared memory, for the table and the manifest; `over` says on whose bytes it lies."""
 
     name: str
     offset: int
     bytes: int
     stages: int
     note: str
+    over: str = ""
 
 
 @dataclass(frozen=True, slots=True)

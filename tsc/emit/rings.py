@@ -145,7 +145,7 @@ class Rings:
     def address(self, memory: Memory, copy: int) -> str:
         """Return the variable with the first byte of a copy."""
         prefix = self.prefix(memory, copy)
-        values = [self.kernel.over(memory, i) for i in range(memory.copies)]
+        values = [self.kernel.first_byte(memory, i) for i in range(memory.copies)]
         wanted = self.kernel.spelled[memory.name] if prefix == memory.name else ""
         return self._base(
             f"{memory.name}[{copy}]", wanted, prefix, lambda: self.number(memory, copy, memory.name, values)

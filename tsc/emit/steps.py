@@ -136,14 +136,20 @@ class Steps:
             return [self.rings.guarded(arrive, everybody=False)]
         if self.task.single:
             return [] if step.index in self.brackets.silent else [arrive]
-        if copies and not threads:
+        overlaid = copies and any(map(self.loaded_over, ends))
+        if copies and not threads and not overlaid:
             return [Statement("arrive_cp_async", {"barrier": barrier})]
         # What threads wrote is fenced before the step; copies by cp.async are there only after the wait.
         if copies:
-            fenced = read_later & ASYNC_READERS or any(self.refilled(end) for end in ends)
+            fenced = overlaid or read_later & ASYNC_READERS or any(self.refilled(end) for end in ends)
             fence = [Statement("fence_async")] if fenced else []
             return [Statement("cp_async_wait"), *fence, arrive]
         return self.by_warp(arrive)
+
+    def loaded_over(self, end: RingEnd) -> bool:
+        """Whether TMA loads lie over a ring, so that they write after what cp.async brought it."""
+        sharing = self.kernel.sharing
+        return any(map(sharing.loaded_over, sharing.places((end.ring.name,), end.copy)))
 
     def refilled(self, end: RingEnd) -> bool:
         """Whether threads and TMA fill the same buffer of a ring in different rounds."""

@@ -112,7 +112,7 @@ class Memory:
     """A resource of kind smem or tmem, or a signal (which has no buffers).
 
     `stages` is `None` for plain memory; `offset` the first byte of copy 0 (columns for tensor memory);
-    copies lie `copy_bytes` apart, stages `stage_bytes`.
+    copies begin `copy_bytes` apart, stages `stage_bytes` (`tsc.program.spans` has the bytes of each).
     """
 
     name: str

@@ -296,6 +296,12 @@ def _alignments(found: Mapping[str, Memory]) -> dict[str, int]:
     return aligns
 
 
+def copy_on_copy(memory: Memory, under: Memory) -> bool:
+    """Whether each copy of an overlay lies on the copy of the same replica, not all of them in one place."""
+    over = memory.over
+    return over is not None and over.index is None and memory.per is not None and memory.per == under.per
+
+
 def _overlay(name: str, placed: Mapping[str, Memory], above: frozenset[str]) -> Memory:
     memory = placed[name]
     if memory.over is None or memory.offset is not None or name in above:
@@ -306,6 +312,6 @@ def _overlay(name: str, placed: Mapping[str, Memory], above: frozenset[str]) -> 
     base = _overlay(under.name, placed, above | {name})
     if base.offset is None:
         return memory
-    apart = base.copy_bytes if memory.per is not None and memory.per == base.per else memory.copy_bytes
+    apart = base.copy_bytes if copy_on_copy(memory, base) else memory.copy_bytes
     begin = base.offset + memory.over_copy * base.copy_bytes + (memory.over_stage or 0) * base.stage_bytes
     return replace(memory, offset=begin, copy_bytes=apart)

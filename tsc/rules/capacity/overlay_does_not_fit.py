@@ -22,7 +22,8 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Memory, Program
-from tsc.spec.resources import Over
+from tsc.program.storage import copy_on_copy
+from tsc.rules.names.references import overlay_place
 
 RULE = Rule("TSC213", "overlay-does-not-fit", Severity.ERROR, "a resource does not fit on what it lies over")
 
@@ -43,38 +44,38 @@ def check(program: Program) -> Iterator[Finding]:
         under, kind = program.memories.get(memory.over.name), program.spec.resources[memory.over.name].kind
         if under is None or under.kind != memory.kind:
             message = f"`{name}`, of kind `{memory.kind}`, cannot lie over `{memory.over}`, of kind `{kind}`"
-            yield _finding(program, memory, message, "take `over` away")
+            group = program.groups.get(memory.over.name)
+            rings = f", or name one of its rings, such as `{group.members[0]}`" if group is not None else ""
+            yield _finding(program, memory, message, f"take `over` away{rings}")
         elif memory.offset is not None and under.offset is not None:
-            for message, help in _misfits(memory, under):
-                yield _finding(program, memory, message, help)
+            yield from _misfits(program, memory, under)
 
 
-def _misfits(memory: Memory, under: Memory) -> Iterator[tuple[str, str]]:
+def _misfits(program: Program, memory: Memory, under: Memory) -> Iterator[Finding]:
     stage, unit = memory.over_stage, "columns" if memory.kind == "tmem" else "bytes"
     if stage is not None and not 0 <= stage < (under.stages or 0):
         there = f"stages 0 to {under.stages - 1}" if under.stages else "no `stages`"
-        mend = "name a stage that it has" if under.stages else "take `stage` away"
-        yield (
-            f"`{under.name}` has {there}, and `{memory.name}` lies over stage {stage}",
-            mend,
-        )
+        message = f"`{under.name}` has {there}, and `{memory.name}` lies over stage {stage}"
+        help = "name a stage that it has" if under.stages else "take `stage` away"
+        yield Finding(RULE.name, message, Place((*memory.route, "over", "stage")), help=help)
         return
-    whole = under.stage_bytes * max(1, under.stages or 1)
-    room = under.stage_bytes if stage is not None else whole
-    alike = memory.per is not None and memory.per == under.per
-    need = memory.stage_bytes * max(1, memory.stages or 1) * (1 if alike else memory.copies)
+    room = under.stage_bytes * (1 if stage is not None else max(1, under.stages or 1))
+    copies = 1 if copy_on_copy(memory, under) else memory.copies
+    need = memory.stage_bytes * max(1, memory.stages or 1) * copies
     if need > room:
-        yield (
-            f"`{memory.name}` needs {need:,} {unit}, and what it lies over, `{memory.over}`, has {room:,}",
-            f"leave `stage` out, or make `{memory.name}` smaller"
-            if stage is not None
-            else f"lay `{under.name}` over `{memory.name}` instead, or make `{memory.name}` smaller",
+        message = (
+            f"`{memory.name}` needs {need:,} {unit}, and what it lies over, `{memory.over}`, has {room:,}"
         )
+        smaller = f"make `{memory.name}` smaller"
+        other = (
+            "leave `stage` out" if stage is not None else f"lay `{under.name}` over `{memory.name}` instead"
+        )
+        yield _finding(program, memory, message, f"{other}, or {smaller}")
     elif (memory.offset or 0) % memory.align or (memory.copies > 1 and memory.copy_bytes % memory.align):
-        yield (
-            f"`{memory.name}` is aligned to {memory.align:,} bytes, and the place in `{under.name}` is not",
-            f"write `align: {memory.align}` for `{under.name}`",
+        message = (
+            f"`{memory.name}` is aligned to {memory.align:,} bytes, and the place in `{under.name}` is not"
         )
+        yield _finding(program, memory, message, f"write `align: {memory.align}` for `{under.name}`")
 
 
 def _circle(program: Program, begin: str) -> list[str]:
@@ -89,6 +90,4 @@ def _circle(program: Program, begin: str) -> list[str]:
 
 
 def _finding(program: Program, memory: Memory, message: str, help: str) -> Finding:
-    nested = isinstance(getattr(program.spec.resources[memory.name], "over", None), Over)
-    place = Place((*memory.route, "over", "of") if nested else (*memory.route, "over"))
-    return Finding(RULE.name, message, place, help=help)
+    return Finding(RULE.name, message, Place(overlay_place(program, memory)), help=help)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from tsc.diagnostics.model import Finding, Place
 from tsc.model import Reference
 from tsc.program.expand import operand_of
-from tsc.program.model import Program, Task
+from tsc.program.model import Program
 from tsc.rules.memo import per_program
+from tsc.rules.names.references import overlay_place
 from tsc.source.route import Route
 
 NAME = "copy-out-of-range"
@@ -23,15 +24,26 @@ def misnamed(program: Program) -> tuple[tuple[str, Finding], ...]:
             named = {(*step.route, step.verb): operand_of(step)}
             named |= {touch.route: touch.reference for touch in program.touches(step, task)}
             for route, reference in named.items():
-                judged = _judge(program, task, reference, step.env, route) if reference is not None else None
-                if judged is not None:
-                    found.append((task.name, judged))
+                if reference is not None:
+                    judged = _judge(program, task.name, task.name, reference, step.env, route)
+                    found += [(task.name, judged)] if judged is not None else []
+    for name, memory in program.memories.items():
+        if memory.over is not None:
+            place = overlay_place(program, memory)
+            judged = _judge(program, name, memory.per, memory.over, {}, place)
+            found += [("", judged)] if judged is not None else []
     return tuple(found)
 
 
 def _judge(
-    program: Program, task: Task, reference: Reference, env: Mapping[str, int | bool], route: Route
+    program: Program,
+    owner: str,
+    own: str | None,
+    reference: Reference,
+    env: Mapping[str, int | bool],
+    route: Route,
 ) -> Finding | None:
+    """Judge a reference of a task or an overlay; `own` is the task whose copy the bare name means there."""
     name, shown = reference.name, f"`{reference.name}`"
     if name not in program.spec.resources and name not in program.spec.params:
         return None
@@ -51,13 +63,15 @@ def _judge(
     if copies == 0 or (program.values.integer(asked, ()) or copies) != copies:
         return None  # no `per`, an unknown task, or a number of replicas that cannot be
     if reference.index is None:
-        if task.name == per or copies == 1:
+        if own == per or copies == 1:
             return None
+        others = "repeat the step for each" if owner in program.spec.tasks else f"give `{owner}` one for each"
         return Finding(
             NAME,
-            f"{shown} has a copy for each replica of `{per}`, and `{task.name}` names none",
+            f"{shown} has a copy for each replica of `{per}`, and `{owner}` names none",
             Place(route),
-            help=f"write `{name}[0]`, or repeat the step for each of the {copies}",
+            help=f"write `{name}[0]`, or {others} of the {copies}"
+            + ("" if owner in program.spec.tasks else f" with `per: {per}`"),
         )
     index = program.values.integer(reference.index, route, env)
     if index is None or 0 <= index < copies:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tsc.model import Reference
 from tsc.ops.base import StepModel
-from tsc.program.model import Program
+from tsc.program.model import Memory, Program
 from tsc.program.names import key_of, written
 from tsc.rules.memo import per_program
 from tsc.source.route import Route
@@ -69,15 +69,18 @@ def _resource(program: Program, name: str, model: object) -> Iterator[Found]:
     if isinstance(model, (kinds.Merge, kinds.Fork)):
         for i, member in enumerate(model.of):
             yield Found(member, (*route, "of", i), "resource", spec.resources)
-    over = getattr(model, "over", None)
-    if over is not None:
-        nested = isinstance(over, kinds.Over)
-        ref = over.of if nested else over
-        yield Found(
-            ref.name, (*route, "over", "of") if nested else (*route, "over"), "resource", spec.resources, ref
-        )
+    memory = program.memories.get(name)
+    if memory is not None and memory.over is not None:
+        place = overlay_place(program, memory)
+        yield Found(memory.over.name, place, "resource", spec.resources, memory.over)
     if isinstance(model, kinds.Registers) and model.rows_of is not None:
         yield Found(model.rows_of, (*route, "rows_of"), "resource", spec.resources)
     if isinstance(model, kinds.Turn):
         for i, ref in enumerate(model.order or ()):
             yield Found(ref.name, (*route, "order", i), "task", spec.tasks, ref)
+
+
+def overlay_place(program: Program, memory: Memory) -> Route:
+    """Return where an overlay says what it lies over."""
+    nested = isinstance(getattr(program.spec.resources[memory.name], "over", None), kinds.Over)
+    return (*memory.route, "over", "of") if nested else (*memory.route, "over")

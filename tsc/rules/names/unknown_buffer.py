@@ -2,7 +2,7 @@
 
 What it does
     Checks `ring.buffer` against the buffers of the ring, that an operation on a ring of several buffers
-    says which, and that a step of the ring itself names no part of it.
+    says which, and that a step of the ring itself, or an overlay, names no part of it.
 
 Why is this bad
     The operation has no bytes to work on.
@@ -22,12 +22,14 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import closest
 from tsc.expr.hints import listing
+from tsc.model import Reference
 from tsc.ops.registry import BY_VERB
 from tsc.program.accesses import Touch
 from tsc.program.expand import operand_of
 from tsc.program.model import Program
 from tsc.program.tree import Step
-from tsc.rules.names.references import references
+from tsc.rules.names.references import overlay_place, references
+from tsc.source.route import Route
 
 RULE = Rule("TSC108", "unknown-buffer", Severity.ERROR, "a reference names no buffer of its ring")
 
@@ -53,17 +55,21 @@ def check(program: Program) -> Iterator[Finding]:
                 if near
                 else f"write one of {listing(f'{found.name}.{one}' for one in names)}",
             )
+    for memory in program.memories.values():
+        if memory.over is not None:
+            said = f"`{memory.name}` lies over whole stages"
+            yield from _whole(program, memory.over, said, overlay_place(program, memory), "over")
     for task in program.tasks:
         for step in task.steps():
             if step.verb in BY_VERB:
                 yield from _unsaid(program, step, program.touches(step, task))
             else:
-                yield from _whole(program, step)
+                said = f"`{step.verb}` moves whole stages"
+                yield from _whole(program, operand_of(step), said, (*step.route, step.verb), step.verb)
 
 
-def _whole(program: Program, step: Step) -> Iterator[Finding]:
-    """Yield a finding where the protocol of a ring is asked of one of its buffers."""
-    ref = operand_of(step)
+def _whole(program: Program, ref: Reference | None, said: str, route: Route, key: str) -> Iterator[Finding]:
+    """Yield a finding where one buffer stands for a whole ring: in a step of it, or under an overlay."""
     memory = program.memories.get(ref.name) if ref is not None else None
     if ref is None or memory is None or not (ref.transposed or memory.buffer(ref.buffer or "")):
         return
@@ -72,9 +78,9 @@ def _whole(program: Program, step: Step) -> Iterator[Finding]:
     index = f"[{ref.index.text}]" if ref.index is not None else ""
     yield Finding(
         RULE.name,
-        f"`{step.verb}` moves whole stages of `{ref.name}`, and `{ref}` is a part of one",
-        Place((*step.route, step.verb)),
-        help=f"write `{step.verb}: {ref.name}{index}`",
+        f"{said} of `{ref.name}`, and `{ref}` is a part of one",
+        Place(route),
+        help=f"write `{key}: {ref.name}{index}`",
     )
 
 
