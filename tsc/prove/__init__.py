@@ -1,0 +1,1 @@
+"""The proof that a schedule neither hangs nor races, for every trip count: see docs/proof.md."""

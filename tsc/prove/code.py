@@ -1,4 +1,4 @@
-"""A system laid out for running: flat code for each agent, and one bit for each fact that somebody may ask for.
+"""A system laid out for running: flat code for each agent, one bit for each fact that somebody may ask for.
 
 What an agent, a barrier or an engine knows is one integer. The bits of all that belongs to a stage lie side
 by side, stage after stage, so that turning a ring is one rotation (`docs/proof.md`, "Knowledge").
@@ -55,11 +55,11 @@ class AgentCode:
 
     agent: Agent
     ops: list[Op] = field(default_factory=list)
-    # Loops around each op by the places of their tests, outermost first; the first one is that over the tiles.
+    # Loops around each op by the places of their tests, outermost first; the first is that over the tiles.
     loops: list[tuple[int, ...]] = field(default_factory=list)
     sites: tuple[Site, ...] = ()
     linked: tuple[tuple[int, ...], ...] = ()  # cursors that an `upto` ties together
-    used: tuple[tuple[tuple[int, int], ...], ...] = ()  # barriers that a cursor is used on, and with which lag
+    used: tuple[tuple[tuple[int, int], ...], ...] = ()  # barriers that a cursor is used on, each with its lag
     kept: tuple[int, ...] = ()  # the most groups that a drain of an engine leaves
     asks: list[int] = field(default_factory=list)  # bits
     waits: list[int] = field(default_factory=list)  # barrier arrays, as bits
@@ -172,31 +172,23 @@ class _Flat:
         return Part(item.cursor, back, self.layout.spreads(self.index, item, engine, load))
 
     def instruction(self, node: object) -> Op:
+        barriers = self.layout.barriers
         match node:
             case Wait():
                 return WaitOp(node.route, node.barrier, node.cursor, node.lag, node.moves)
             case Arrive():
-                columns = tuple(
-                    self.layout.barriers[b].arrivers[self.index, node.engine] for b in node.barriers
-                )
-                return ArriveOp(
-                    node.route,
-                    node.barriers,
-                    columns,
-                    node.cursor,
-                    node.weight,
-                    node.upto,
-                    node.keep,
-                    node.engine,
-                )
+                mine = tuple(barriers[b].arrivers[self.index, node.engine] for b in node.barriers)
+                rest = node.cursor, node.weight, node.upto, node.keep, node.engine
+                return ArriveOp(node.route, node.barriers, mine, *rest)
             case Move():
                 return MoveOp(node.route, node.cursors)
             case Touch():
                 parts = tuple(self.part(item, node.engine) for item in node.items)
                 return TouchOp(node.route, parts, node.engine)
             case Load():
+                columns = {t.barrier: barriers[t.barrier].arrivers[None, None] for t in node.targets}
                 targets = tuple(
-                    (t.barrier, self.layout.barriers[t.barrier].arrivers[None, None], self.part(t.item, None, True))
+                    (t.barrier, columns[t.barrier], self.part(t.item, None, True), t.weight)
                     for t in node.targets
                 )
                 return LoadOp(node.route, targets)
@@ -208,7 +200,7 @@ class _Flat:
 
 
 def rounds_told_apart(block: Block) -> tuple[int, int]:
-    """Return up to which round the tests inside tell rounds of the loop around them apart, and their period."""
+    """Return up to which round the tests inside a loop tell its rounds apart, and their period."""
     cap, period = 0, 1
 
     def look(test: Test, depth: int) -> None:
@@ -289,7 +281,7 @@ def _own(system: System, layout: Layout, op: Op) -> tuple[int, int, int, int, in
             asks, waits, cursors = layout.barriers[op.barrier].arrival_bits, 1 << op.barrier, 1 << op.cursor
         case ArriveOp():
             for b in op.barriers:
-                asks |= layout.barriers[b].arrival_bits | layout.barriers[b].wait_bits
+                asks |= layout.barriers[b].arrival_bits | layout.barriers[b].order_bits
                 arrives |= 1 << b
             cursors = 1 << op.cursor | (0 if op.upto is None else 1 << op.upto)
             commits = 0 if op.engine is None else 1 << op.engine
@@ -300,8 +292,8 @@ def _own(system: System, layout: Layout, op: Op) -> tuple[int, int, int, int, in
                 asks |= part_asks(part)
                 cursors |= 0 if part.cursor is None else 1 << part.cursor
         case LoadOp():
-            for b, _, part in op.targets:
-                asks |= part_asks(part) | layout.barriers[b].arrival_bits | layout.barriers[b].wait_bits
+            for b, _, part, _ in op.targets:
+                asks |= part_asks(part) | layout.barriers[b].arrival_bits | layout.barriers[b].order_bits
                 arrives |= 1 << b
                 cursors |= 0 if part.cursor is None else 1 << part.cursor
         case DrainOp():

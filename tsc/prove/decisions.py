@@ -49,7 +49,7 @@ class Decisions:
         self.code, self.oracle = code, oracle
         self.numbers, self.fact_list = code.system.numbers, code.system.facts
 
-    # ---- asking ----------------------------------------------------------------------------------------------
+    # ---- asking -------------------------------------------------------------------------------------------
 
     def exceeds(self, state: State, agent: int, bound: Bound, than: int, depth: int) -> bool:
         """Return whether a bound exceeds a value, at the outermost `depth` coordinates of an agent."""
@@ -115,7 +115,7 @@ class Decisions:
             case All():
                 return all(self.holds(state, agent, one, level) for one in test.tests) == test.value
 
-    # ---- answering -------------------------------------------------------------------------------------------
+    # ---- answering ----------------------------------------------------------------------------------------
 
     def decide(self, state: State, question: Question, value: bool) -> None:
         """Keep an answer."""
@@ -129,7 +129,7 @@ class Decisions:
     def still_asked(self, state: State, index: int, number: bool, points: Points, stream: int = 0) -> int:
         """Return the agents, as bits, that may still ask for something at some coordinates."""
         found = 0
-        for agent, code in enumerate(self.code.agents):
+        for agent in range(len(self.code.agents)):
             if number and state.streams[agent].get((index, points), 0) != stream:
                 continue
             if self.asks(state, agent, index, number, points):
@@ -156,7 +156,7 @@ class Decisions:
             if not self.still_asked(state, fact, False, points):
                 del state.facts[fact, points]
 
-    # ---- letting go ------------------------------------------------------------------------------------------
+    # ---- letting go ---------------------------------------------------------------------------------------
 
     def let_go(self, state: State) -> bool:
         """Give numbers of their own to agents that are far behind; false if that was done too often."""

@@ -22,7 +22,7 @@ from tsc.prove.machine import (
 )
 
 Component = tuple[int | None, int | None]
-"""Who accesses: an agent itself (agent, None), one of its engines, or loads, whoever issues them (None, None)."""
+"""Who accesses: an agent (agent, None), one of its engines, or loads, whoever issues them (None, None)."""
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class BarrierBits:
     """Bits of one barrier array.
 
     Columns of a stage: `arrivers` of the current phase, then of the last and the last but one, `ages` columns
-    each; then one column a waiter.
+    each; then one column a waiter, and one an agent that issues loads for it.
     """
 
     turning: int
@@ -66,10 +66,11 @@ class BarrierBits:
     column: int
     arrivers: dict[Component, int]
     waiters: dict[int, int]
+    issuers: dict[int, int]
     first: int = 0  # bit of `column` at stage 0
     stride: int = 0  # bits from stage to stage
     arrival_bits: int = 0
-    wait_bits: int = 0
+    order_bits: int = 0  # of waiters and issuers
 
     @property
     def ages(self) -> int:
@@ -79,7 +80,7 @@ class BarrierBits:
 
 @dataclass(slots=True)
 class Column:
-    """Segments that are the same bytes of every stage (or one segment, outside rings), and who accesses them."""
+    """Segments that are the same bytes of every stage (or one, outside rings), and who accesses them."""
 
     segments: tuple[Segment, ...]
     turning: int | None
@@ -165,11 +166,11 @@ def lay_out(system: System) -> Layout:
         turning = turnings[barrier.turning]
         barrier.first, barrier.stride = turning.base + barrier.column, turning.width
         ages = (1 << 3 * barrier.ages) - 1
-        waits = (1 << len(barrier.waiters)) - 1 << 3 * barrier.ages
+        orders = (1 << len(barrier.waiters) + len(barrier.issuers)) - 1 << 3 * barrier.ages
         for stage in range(barrier.stages):
             at = barrier.first + stage * barrier.stride
             barrier.arrival_bits |= ages << at
-            barrier.wait_bits |= waits << at
+            barrier.order_bits |= orders << at
     fences: dict[int, int] = {}
     for column in columns:
         if column.turning is None:
@@ -208,10 +209,10 @@ def _turnings(system: System) -> tuple[list[Turning], list[int]]:
     roots = sorted({find(ring) for ring in range(len(system.rings))})
     turnings = []
     for root in roots:
-        rings = [ring for ring in range(len(system.rings)) if find(ring) == root]
-        stages = {system.rings[ring].stages for ring in rings}
-        turns = len(stages) == 1 and all(system.rings[ring].turns for ring in rings)
-        turnings.append(Turning(max(stages), turns, rings))
+        members = [ring for ring in range(len(system.rings)) if find(ring) == root]
+        stages = {system.rings[ring].stages for ring in members}
+        turns = len(stages) == 1 and all(system.rings[ring].turns for ring in members)
+        turnings.append(Turning(max(stages), turns, members))
     return turnings, [roots.index(find(ring)) for ring in range(len(system.rings))]
 
 
@@ -232,7 +233,7 @@ def _columns(
 ) -> tuple[list[Column], dict[Segment, tuple[int, int]]]:
     places: dict[Segment, set[tuple[int, tuple[Segment, ...]] | None]] = {}
     for agent, item, _, _ in _accesses(system):
-        columns = _columns_of(item) if item.cursor is not None else ()
+        columns: tuple[tuple[Segment, ...], ...] = () if item.cursor is None else _columns_of(item)
         turning = (
             None if item.cursor is None else of_ring[system.agents[agent].cursors[item.cursor].ring]
         )
@@ -295,6 +296,7 @@ def _barriers(system: System, turnings: list[Turning], of_ring: list[int]) -> li
     for index, barrier in enumerate(system.barriers):
         arrivers: dict[Component, int] = {}
         waiters: dict[int, int] = {}
+        issuers: dict[int, int] = {}
         for i, agent in enumerate(system.agents):
             for node in instructions(agent.body):
                 if isinstance(node, Wait) and node.barrier == index:
@@ -303,11 +305,14 @@ def _barriers(system: System, turnings: list[Turning], of_ring: list[int]) -> li
                     arrivers.setdefault((i, node.engine), len(arrivers))
                 elif isinstance(node, Load) and any(t.barrier == index for t in node.targets):
                     arrivers.setdefault((None, None), len(arrivers))
+                    issuers.setdefault(i, len(issuers))
         turning = turnings[of_ring[barrier.ring]]
         stages = system.rings[barrier.ring].stages
         made.append(
-            BarrierBits(of_ring[barrier.ring], stages, barrier.count, flat, turning.width, arrivers, waiters)
+            BarrierBits(
+                of_ring[barrier.ring], stages, barrier.count, flat, turning.width, arrivers, waiters, issuers
+            )
         )
-        turning.width += 3 * len(arrivers) + len(waiters)
+        turning.width += 3 * len(arrivers) + len(waiters) + len(issuers)
         flat += stages
     return made

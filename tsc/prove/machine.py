@@ -74,7 +74,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A condition with a value of its own for each round of the `depth` loops around; opposite ones are one."""
+    """A condition with a value for each round of the `depth` loops around; opposite ones are one."""
 
     name: str
     depth: int
@@ -89,7 +89,7 @@ class Bound:
     offset: int = 0
 
 
-# ---- tests ---------------------------------------------------------------------------------------------------
+# ---- tests -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Exceeds:
-    """Whether `bound > v + beyond`, v the value of the loop `up` levels up; without a loop `bound > beyond`."""
+    """Whether `bound > v + beyond`, v the value of the loop `up` levels up; without it `bound > beyond`."""
 
     bound: Bound
     beyond: int = 0
@@ -112,7 +112,7 @@ class Exceeds:
 
 @dataclass(frozen=True, slots=True)
 class InRounds:
-    """Whether the round of the loop `up` levels up is one of these: those of `head`, then `cycle` for ever."""
+    """Whether the round of the loop `up` levels up is one of these: `head`, then `cycle` for ever."""
 
     head: tuple[bool, ...]
     cycle: tuple[bool, ...]
@@ -130,7 +130,7 @@ class All:
 Test = Ask | Exceeds | InRounds | All
 
 
-# ---- instructions --------------------------------------------------------------------------------------------
+# ---- instructions ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Bytes that an instruction touches: those of stage `(c - back * stride) mod S`; without cursor all alike."""
+    """Bytes that an instruction touches: of stage `(c - back * stride) mod S`; without cursor the first."""
 
     cells: Cells
     write: bool
@@ -227,7 +227,7 @@ class Fence:
     route: Route
 
 
-# ---- control -------------------------------------------------------------------------------------------------
+# ---- control -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

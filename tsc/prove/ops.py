@@ -65,9 +65,9 @@ class TouchOp(Op):
 
 @dataclass(slots=True)
 class LoadOp(Op):
-    """See `machine.Load`: barrier, column of the arrival, and the bytes, a target each."""
+    """See `machine.Load`: barrier, column of the arrival, the bytes and the weight, a target each."""
 
-    targets: tuple[tuple[int, int, Part], ...]
+    targets: tuple[tuple[int, int, Part, int], ...]
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from tsc.prove.record import Recording, alarm_of
 from tsc.prove.relative import Ignorance, covers, relative
 from tsc.prove.run import Runner, TooLong, Trouble
 from tsc.prove.state import State
-from tsc.prove.verdict import Alarm, Answer, Event, Oracle, Verdict
+from tsc.prove.verdict import Alarm, Answer, Event, Oracle, Outcome, Verdict
 
 BUDGET = 2_000
 """States that a proof looks at unless told otherwise."""
@@ -31,7 +31,7 @@ def prove(system: System, budget: int = BUDGET) -> Verdict:
     search = _Search(code, budget)
     reason = search.run()
     alarms = tuple(search.alarms.values())
-    outcome = "refuted" if alarms else "unproven" if reason else "proved"
+    outcome: Outcome = "refuted" if alarms else "unproven" if reason else "proved"
     return Verdict(outcome, alarms, search.states, search.runner.steps, reason)
 
 

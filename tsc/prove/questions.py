@@ -76,7 +76,7 @@ def _leaves(test: Test) -> Iterator[Test]:
 
 
 def may_ask(site: Site, at: int, loops: tuple[int, ...], now: Points, points: Points) -> bool:
-    """Return whether an agent at `at`, with the coordinates `now`, may still come to a site and ask at `points`.
+    """Return whether an agent at `at`, with the coordinates `now`, may still ask at a site for `points`.
 
     Loops that are common to both places go on where they are or advance; others are entered anew.
     """

@@ -98,7 +98,7 @@ def _blocked(code: Code, state: State, agent: int) -> Blocked:
     barrier = code.layout.barriers[op.barrier]
     cursor = state.cursors[agent][op.cursor]
     stage, phase = cursor % barrier.stages, cursor // barrier.stages - op.lag
-    came = state.came[barrier.flat + stage][0]
+    came = state.came[barrier.flat + stage]
     missing = {
         who[0]
         for who, column in barrier.arrivers.items()

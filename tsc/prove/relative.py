@@ -11,6 +11,7 @@ from collections.abc import Hashable
 from tsc.prove.code import Code
 from tsc.prove.decisions import Decisions, points_of
 from tsc.prove.layout import Turning
+from tsc.prove.ops import EnterOp
 from tsc.prove.questions import Points
 from tsc.prove.state import Frame, State
 
@@ -63,7 +64,7 @@ class _Relative:
         )
         return control, tuple(self.ignorance(relevant, of_barriers, of_last))
 
-    # ---- cursors and rings -----------------------------------------------------------------------------------
+    # ---- cursors and rings --------------------------------------------------------------------------------
 
     def effective(self, agent: int) -> list[int | None]:
         """Return the cursors that may still be used, those that have been lapped moved up."""
@@ -114,23 +115,18 @@ class _Relative:
         for s in range(barrier.stages):
             flat = barrier.flat + (base + s) % barrier.stages
             done = state.done[flat] - (base + s) // barrier.stages
-            found.append((done, state.got[flat], state.came[flat], state.looked[flat]))
+            found.append((done, state.got[flat], state.came[flat]))
         return index, tuple(found)
 
-    # ---- agents and decisions --------------------------------------------------------------------------------
+    # ---- agents and decisions -----------------------------------------------------------------------------
 
     def agent(self, agent: int, relevant: int) -> Hashable:
         """Return the control part of an agent."""
         code, state = self.code.agents[agent], self.state
         at = state.at[agent]
         cursors = tuple(
-            None
-            if value is None
-            else value - self.bases[self.code.layout.of_ring[cursor.ring]]
-            if self.code.layout.turnings[self.code.layout.of_ring[cursor.ring]].turns
-            or code.used[i]
-            else value
-            for i, (cursor, value) in enumerate(zip(code.agent.cursors, self.cursors[agent], strict=True))
+            None if value is None else value - self.bases[self.code.layout.of_ring[cursor.ring]]
+            for cursor, value in zip(code.agent.cursors, self.cursors[agent], strict=True)
         )
         queues = tuple(
             self.groups(agent, engine, relevant)
@@ -138,13 +134,8 @@ class _Relative:
             else ()
             for engine in range(len(code.agent.engines))
         )
-        streams = tuple(
-            sorted(
-                ((number, self.points(points), stream) for (number, points), stream in state.streams[agent].items()),
-                key=repr,
-            )
-        )
-        return at, self.frames(state.frames[agent]), cursors, queues, streams
+        streams = sorted((n, repr(self.points(points)), s) for (n, points), s in state.streams[agent].items())
+        return at, self.frames(state.frames[agent]), cursors, queues, tuple(streams)
 
     def groups(self, agent: int, engine: int, relevant: int) -> tuple[int, ...]:
         """Return the facts of an engine's groups, without those before the first that matter."""
@@ -206,8 +197,6 @@ class _Relative:
 
     def enters_again(self, agent: int, number: int, level: int) -> bool:
         """Return whether an agent in a number's loop may come to another loop of the number around there."""
-        from tsc.prove.ops import EnterOp
-
         code, at = self.code.agents[agent], self.state.at[agent]
         return any(
             isinstance(op, EnterOp) and op.bound.number == number and op.level == level
@@ -217,13 +206,13 @@ class _Relative:
     def facts(self) -> list[Hashable]:
         return [(fact, self.points(points), value) for (fact, points), value in self.state.facts.items()]
 
-    # ---- knowledge -------------------------------------------------------------------------------------------
+    # ---- knowledge ----------------------------------------------------------------------------------------
 
     def relevance(self) -> tuple[list[int], list[int], list[int]]:
         """Return which facts matter: of agents, of barriers' current phases, and of their last ones.
 
-        A fact matters to who may ask for it, and, as long as he does not know it, to the barriers from which he
-        may learn it, and so to those who may arrive there.
+        A fact matters to who may ask for it, and, as long as he does not know it, to the barriers from which
+        he may learn it, and so to those who may arrive there.
         """
         code, state = self.code, self.state
         barriers = code.layout.barriers
@@ -232,7 +221,7 @@ class _Relative:
         alive = [b for b in range(len(barriers)) if self.alive >> b & 1]
         for b in alive:
             if any(bits >> b & 1 for bits in self.arrives):
-                current[b] = barriers[b].wait_bits
+                current[b] = barriers[b].order_bits
         changed = True
         while changed:
             changed = False
@@ -259,8 +248,9 @@ class _Relative:
             for s in range(barrier.stages):
                 flat = barrier.flat + (base + s) % barrier.stages
                 # Of a phase in which nobody has arrived yet there is no past to compare.
-                begun = state.got[flat] or state.came[flat][0]
-                found.append(self.turned(current[b] & ~state.current[flat]) if begun else 0)
+                arrived, landing = state.got[flat], state.came[flat] >> barrier.arrivers.get((None, None), 64) & 1
+                found.append(self.turned(current[b] & ~state.current[flat]) if arrived else 0)
+                found.append(self.turned(current[b] & ~state.landing[flat]) if landing else 0)
                 found.append(self.turned(last[b] & ~state.last[flat]) if state.done[flat] else 0)
         for agent, one in enumerate(code.agents):
             at = state.at[agent]

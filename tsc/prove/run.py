@@ -161,7 +161,7 @@ class Runner:
         state.at[agent] = following
         return True
 
-    # ---- barriers --------------------------------------------------------------------------------------------
+    # ---- barriers -----------------------------------------------------------------------------------------
 
     def wait(self, state: State, agent: int, op: WaitOp) -> bool:
         """Pass a phase that is over; a wait out of its window stops the run."""
@@ -172,8 +172,8 @@ class Runner:
         done = state.done[flat]
         early = phase >= 1 and not self.knows(state, state.known[agent], barrier, stage, phase - 1)
         if early:
-            # It sees the bit of what it knows to be reached: only that one phase, and only of the same parity,
-            # makes it sleep, and then for good.
+            # It sees the bit of what it knows to be reached: only that very phase, and only of the same
+            # parity, makes it sleep, and then for good.
             asleep = (
                 done < phase
                 and (phase - done) % 2 == 0
@@ -194,7 +194,6 @@ class Runner:
         bit = 1 << barrier.first + stage * barrier.stride + 3 * barrier.ages + barrier.waiters[agent]
         state.forget(bit)
         state.known[agent] |= bit
-        state.looked[flat] |= 1 << barrier.waiters[agent]
         self.made(bit)
         if op.moves:
             state.cursors[agent][op.cursor] += self.code.agents[agent].agent.cursors[op.cursor].stride
@@ -209,15 +208,15 @@ class Runner:
             return False
         if age > 2:
             return True  # whoever asks has been lapped, which shows elsewhere
-        came = state.came[barrier.flat + stage][age]
-        field = mask >> barrier.first + stage * barrier.stride + age * barrier.ages
-        return not came & ~field
+        arrivals = (1 << barrier.ages) - 1
+        return mask >> barrier.first + stage * barrier.stride + age * barrier.ages & arrivals == arrivals
 
     def arrive(self, state: State, agent: int, op: ArriveOp) -> None:
         """Arrive once, or for all that is held beyond `keep`."""
         stride = self.code.agents[agent].agent.cursors[op.cursor].stride
-        while op.upto is None or state.cursors[agent][op.upto] - state.cursors[agent][op.cursor] > op.keep * stride:
-            cursor = state.cursors[agent][op.cursor]
+        cursors = state.cursors[agent]
+        while op.upto is None or cursors[op.upto] - cursors[op.cursor] > op.keep * stride:
+            cursor = cursors[op.cursor]
             for index, column in zip(op.barriers, op.columns, strict=True):
                 past = state.known[agent]
                 if op.engine is not None:
@@ -230,7 +229,7 @@ class Runner:
                 self.arrival(state, agent, op, index, column, cursor, past)
                 if self.stopped:
                     return
-            state.cursors[agent][op.cursor] += stride
+            cursors[op.cursor] += stride
             if op.upto is None:
                 return
 
@@ -242,7 +241,8 @@ class Runner:
         stage, phase = cursor % barrier.stages, cursor // barrier.stages
         flat = barrier.flat + stage
         self.note(state, "arrive", index, stage, phase)
-        if not self.in_window(state, past, barrier, stage, phase) or state.got[flat] + op.weight > barrier.count:
+        fits = state.got[flat] + op.weight <= barrier.count
+        if not fits or not self.in_window(state, past, barrier, stage, phase):
             self.trouble("arrive", index, stage, phase, stop=True)
             return
         bit = 1 << barrier.first + stage * barrier.stride + column
@@ -253,38 +253,48 @@ class Runner:
         else:
             state.queues[agent][op.engine].past |= bit
             state.queues[agent][op.engine].proof |= past | bit
-        now, last, before = state.came[flat]
-        state.came[flat] = (now | 1 << column, last, before)
+        state.came[flat] |= 1 << column
         state.current[flat] |= past | bit
-        state.got[flat] += op.weight
-        if state.got[flat] == barrier.count:
-            self.complete(state, index, stage)
+        self.count(state, index, stage, op.weight)
 
     def in_window(self, state: State, past: int, barrier: BarrierBits, stage: int, phase: int) -> bool:
         """Return whether an arrival surely falls into the phase that it is meant for."""
-        return state.done[barrier.flat + stage] == phase and self.knows(state, past, barrier, stage, phase - 1)
+        if state.done[barrier.flat + stage] != phase:
+            return False
+        return self.knows(state, past, barrier, stage, phase - 1)
+
+    def count(self, state: State, index: int, stage: int, weight: int) -> None:
+        """Add to what has arrived in the current phase."""
+        flat = self.barriers[index].flat + stage
+        state.got[flat] += weight
+        if state.got[flat] == self.barriers[index].count:
+            self.complete(state, index, stage)
 
     def complete(self, state: State, index: int, stage: int) -> None:
         """End the current phase; whoever looked for the last one must have done so before."""
         barrier = self.barriers[index]
         flat = barrier.flat + stage
         first = barrier.first + stage * barrier.stride
-        looked = state.looked[flat]
-        missed = looked & ~(state.current[flat] >> first + 3 * barrier.ages)
+        waiters, issuers = (1 << len(barrier.waiters)) - 1, (1 << len(barrier.issuers)) - 1
+        orders = first + 3 * barrier.ages
+        missed = waiters & ~((state.current[flat] | state.landing[flat]) >> orders)
         if missed:
-            bits = missed << first + 3 * barrier.ages
-            self.trouble("lap", index, stage, state.done[flat], bits, stop=True)
+            self.trouble("lap", index, stage, state.done[flat], missed << orders, stop=True)
             return
-        state.last[flat] = state.current[flat]
-        state.current[flat] = 0
+        issues = orders + len(barrier.waiters)
+        missed = issuers & ~(state.current[flat] >> issues)
+        if missed:
+            # Without it the phase is over before a load is issued that is meant for it.
+            self.trouble("arrive", index, stage, state.done[flat], missed << issues, stop=True)
+            return
+        state.last[flat] = state.current[flat] | state.landing[flat]
+        state.current[flat] = state.landing[flat] = 0
         state.done[flat] += 1
         state.got[flat] = 0
-        state.looked[flat] = 0
-        now, last, _ = state.came[flat]
-        state.came[flat] = (0, now, last)
-        state.shift(first, barrier.ages)
+        state.came[flat] = 0
+        state.shift(first, barrier.ages, len(barrier.waiters) + len(barrier.issuers))
 
-    # ---- accesses --------------------------------------------------------------------------------------------
+    # ---- accesses -----------------------------------------------------------------------------------------
 
     def touch(self, state: State, agent: int, op: TouchOp) -> None:
         """Access bytes: whoever was there before in conflict must be known to be done."""
@@ -324,23 +334,36 @@ class Runner:
     def load(self, state: State, agent: int, op: LoadOp) -> None:
         """Issue a load: it lands at any later time, and each phase it arrives for waits for it."""
         past = state.known[agent]
-        for index, column, part in op.targets:
+        for index, column, part, weight in op.targets:
             barrier = self.barriers[index]
             cursor = state.cursors[agent][part.cursor] - part.back if part.cursor is not None else 0
             stage, phase = cursor % barrier.stages, cursor // barrier.stages
             flat = barrier.flat + stage
             self.note(state, "load", index, stage, phase)
             spread = self.spread(state, agent, part)
-            if not self.in_window(state, past, barrier, stage, phase):
+            fits = state.got[flat] + weight <= barrier.count
+            if not fits or not self.in_window(state, past, barrier, stage, phase):
                 self.trouble("arrive", index, stage, phase, stop=True)
                 return
             state.written |= spread.writes
             bit = 1 << barrier.first + stage * barrier.stride + column
             state.forget(spread.plain | bit)
             self.made(spread.plain | bit)
-            state.current[flat] |= past | spread.plain | bit
-            now, last, before = state.came[flat]
-            state.came[flat] = (now | 1 << column, last, before)
+            state.came[flat] |= 1 << column
+            if weight:
+                state.current[flat] |= past | spread.plain | bit
+                self.count(state, index, stage, weight)
+            else:
+                state.landing[flat] |= past | spread.plain | bit
+                issue = barrier.issuers[agent]
+                issued = 1 << barrier.first + stage * barrier.stride + 3 * barrier.ages
+                issued <<= len(barrier.waiters) + issue
+                state.forget(issued)
+                self.made(issued)
+                state.known[agent] |= issued
+                past |= issued
+            if self.stopped:
+                return
 
     def drained(self, state: State, agent: int, op: DrainOp) -> None:
         """Learn that all groups of an engine but the youngest are done."""
@@ -351,7 +374,7 @@ class Runner:
         if proved > 0:
             del queue.groups[:proved]
 
-    # ---- notes -----------------------------------------------------------------------------------------------
+    # ---- notes --------------------------------------------------------------------------------------------
 
     def trouble(
         self,

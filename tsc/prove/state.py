@@ -27,8 +27,9 @@ class Group:
 
 @dataclass(slots=True)
 class Queue:
-    """An in-order engine: its groups that are not proved done, oldest first; `past` is that of its last arrival,
-    `proof` what arrivals since the last group prove.
+    """An in-order engine: its groups that are not proved done, oldest first.
+
+    `past` is that of its last arrival, `proof` what its arrivals since the last group prove.
     """
 
     groups: list[Group]
@@ -41,7 +42,7 @@ class Queue:
 
 
 Frame = tuple[int | None, int, int, int]
-"""A loop that an agent is in: its number, the stream of its answers, its value, its round (as far as told)."""
+"""A loop that an agent is in: number, stream of answers, value, round (as far as rounds are told apart)."""
 
 OUTER: Frame = (None, 0, OUTSIDE, 0)
 """In place of the loop over the tiles, outside of it."""
@@ -60,8 +61,8 @@ class State:
         "frames",
         "got",
         "known",
+        "landing",
         "last",
-        "looked",
         "numbers",
         "queues",
         "streams",
@@ -81,9 +82,9 @@ class State:
         self.streams: list[dict[tuple[int, Points], int]] = [{} for _ in agents]
         self.done = [0] * flats  # phases that are over
         self.got = [0] * flats  # weight arrived in the current phase
-        self.came = [(0, 0, 0)] * flats  # columns that arrived in the current, the last, the last but one phase
-        self.looked = [0] * flats  # waiters whose last wait was for the last phase that is over
-        self.current = [0] * flats  # joined past of the current phase
+        self.came = [0] * flats  # columns that arrived in the current phase
+        self.current = [0] * flats  # joined past of the arrivals in the current phase
+        self.landing = [0] * flats  # joined past of the loads that it waits for, and what they wrote
         self.last = [0] * flats  # of the last phase that is over
         self.numbers: dict[NumberKey, Range] = {}
         self.facts: dict[FactKey, bool] = {}
@@ -102,7 +103,7 @@ class State:
         new.queues = [[queue.copy() for queue in queues] for queues in self.queues]
         new.streams = [dict(streams) for streams in self.streams]
         new.done, new.got, new.came = self.done[:], self.got[:], self.came[:]
-        new.looked, new.current, new.last = self.looked[:], self.current[:], self.last[:]
+        new.current, new.landing, new.last = self.current[:], self.landing[:], self.last[:]
         new.numbers, new.facts = dict(self.numbers), dict(self.facts)
         new.written, new.trail = self.written, self.trail
         return new
@@ -112,6 +113,7 @@ class State:
         keep = ~bits
         self.known = [mask & keep for mask in self.known]
         self.current = [mask & keep for mask in self.current]
+        self.landing = [mask & keep for mask in self.landing]
         self.last = [mask & keep for mask in self.last]
         for queues in self.queues:
             for queue in queues:
@@ -121,25 +123,28 @@ class State:
                     group.facts &= keep
                     group.proof &= keep
 
-    def shift(self, first: int, ages: int) -> None:
+    def shift(self, first: int, ages: int, orders: int) -> None:
         """Make the arrivals of a barrier's current phase those of its last, and so on.
 
-        `first` is the bit of the first of `3 * ages` columns. Of the new phase nothing has happened.
+        `first` is the bit of the first of `3 * ages` columns, behind which lie `orders` more. Of the new phase
+        nothing has happened, and of waits and issues of the old one nobody asks any more: all that is known.
         """
         low = (1 << ages) - 1
-        field = (1 << 3 * ages) - 1
-        hole = ~(field << first)
-        kept = field >> ages
+        kept = (1 << 2 * ages) - 1
+        hole = ~((1 << 3 * ages + orders) - 1 << first)
+        closed = (low | (1 << orders) - 1 << 3 * ages) << first
+        up = first + ages
 
         def moved(mask: int) -> int:
-            return mask & hole | ((mask >> first & kept) << ages | low) << first
+            return mask & hole | (mask >> first & kept) << up | closed
 
         self.known = [moved(mask) for mask in self.known]
         self.current = [moved(mask) for mask in self.current]
+        self.landing = [moved(mask) for mask in self.landing]
         self.last = [moved(mask) for mask in self.last]
         for queues in self.queues:
             for queue in queues:
                 queue.past = moved(queue.past)
-                queue.proof = moved(queue.proof) & ~(low << first)
+                queue.proof = moved(queue.proof) & ~closed
                 for group in queue.groups:
-                    group.proof = moved(group.proof) & ~(low << first)
+                    group.proof = moved(group.proof) & ~closed

@@ -16,6 +16,8 @@ meant for. `race`: two accesses of the same bytes, one of them writes, and nothi
 fill that nobody takes. `unwritten`: a read of bytes that nothing has written.
 """
 
+Outcome = Literal["proved", "refuted", "unproven"]
+
 OUTSIDE = -1
 """The tile of everything that stands outside the loop over the tiles."""
 
@@ -101,7 +103,7 @@ class Verdict:
     an alarm could not be confirmed (`reason` says which).
     """
 
-    outcome: Literal["proved", "refuted", "unproven"]
+    outcome: Outcome
     alarms: tuple[Alarm, ...]
     states: int
     steps: int
