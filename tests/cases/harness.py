@@ -1,4 +1,4 @@
-"""The specs of the cases: tests/cases/<number>_<what>/, each with what is expected of it in its first lines."""
+"""The specs of the cases: tests/cases/<number>_<what>/, what is expected in the first lines of each."""
 
 from __future__ import annotations
 

@@ -6,8 +6,11 @@ import re
 
 import pytest
 
-from tests.cases.harness import PROVED, ROOT, SPECS, Case, check, lines_of
+from tests.cases.harness import ROOT, SPECS, Case, check, lines_of
+from tests.cases.index import INDEX, NOT_LISTED
 from tests.rules.harness import shown
+
+LAST = 126
 
 
 def _marked(case: Case) -> object:
@@ -20,10 +23,37 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-@pytest.mark.parametrize("case", map(_marked, SPECS.values()))
+@pytest.mark.parametrize("case", [_marked(case) for case in SPECS.values()])
 def test_it_is_refused_for_its_cause_or_proved(case: Case) -> None:
     report = check(case.path)
     found = {it.name for it in report.diagnostics}
     assert case.expect <= found <= case.expect | case.also, shown(report.diagnostics)
     pointed = {line for it in report.diagnostics for line in lines_of(it)}
     assert set(case.lines) <= pointed, shown(report.diagnostics)
+
+
+@pytest.mark.parametrize("case", list(SPECS.values()), ids=list(SPECS))
+def test_it_says_what_it_is(case: Case) -> None:
+    first = case.path.read_text("utf-8").splitlines()
+    assert re.match(r"# [A-Z`].*\.$", first[0]) or first[0].startswith("# "), first[0]
+    assert any(line.startswith("# Source: ") for line in first)
+    assert bool(case.expect) == case.path.name.startswith("bad"), "a bad spec expects rules, a good one proof"
+
+
+def test_no_case_is_forgotten() -> None:
+    assert sorted([*INDEX, *NOT_LISTED]) == list(range(1, LAST + 1))
+    assert {entry.folder for entry in INDEX.values() if entry.folder} == {
+        path.parent.name for path in (case.path for case in SPECS.values())
+    }
+    assert [number for number, it in INDEX.items() if not (it.folder or it.tests or it.why)] == []
+    assert [number for number, it in INDEX.items() if not it.folder and not it.why] == []
+
+
+def test_tests_that_are_named_exist() -> None:
+    missing = []
+    for name in sorted({test for entry in INDEX.values() for test in entry.tests}):
+        file, function = name.split("::")
+        path = ROOT / "tests" / file
+        if not path.is_file() or not re.search(rf"^def {function}\(", path.read_text("utf-8"), re.M):
+            missing.append(name)
+    assert missing == []

@@ -38,8 +38,8 @@ def check(program: Program) -> Iterator[Finding]:
             dim, pitch = found
             yield Finding(
                 RULE.name,
-                f"`{tensor.name}` is packed, its dimension {dim} steps by {pitch:,} bytes, and TMA needs a multiple "
-                f"of {GRAIN}",
+                f"`{tensor.name}` is packed, its dimension {dim} steps by {pitch:,} bytes, and TMA needs a "
+                f"multiple of {GRAIN}",
                 Place((*tensor.route, "shape")),
                 (Place(copy.step.route, label="moved by TMA here"),),
                 help="pad the inner extent, or load it by `cp_async` or by threads",
