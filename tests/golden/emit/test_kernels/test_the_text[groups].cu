@@ -74,14 +74,15 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("i64"}, {"kind": "pointer", "tensor": "y"}, {"kind": "stride", "tensor": "y", "dim": 0, )json"
     R"json("type": "i64"}, {"kind": "pointer", "tensor": "z"}, {"kind": "stride", "tensor": "z", )json"
     R"json("dim": 0, "type": "i64"}, {"kind": "value", "expr": "rows", "type": "i32"}], )json"
-    R"json("tensor_maps": [], "layout": [{"name": "xs", "offset": 0, "bytes": 1536, "stages": 3}, )json"
-    R"json({"name": "rs", "offset": 1536, "bytes": 1536, "stages": 3}, {"name": "ps", "offset": )json"
-    R"json(3072, "bytes": 1536, "stages": 3}, {"name": "qs", "offset": 4608, "bytes": 1536, )json"
-    R"json("stages": 3}], "barriers": [{"name": "xs.full", "offset": 6144, "count": 3, "arrivals": )json"
-    R"json(1}, {"name": "both.empty", "offset": 6168, "count": 3, "arrivals": 4}, {"name": )json"
-    R"json("rs.full", "offset": 6192, "count": 3, "arrivals": 1}, {"name": "pair.full", "offset": )json"
-    R"json(6216, "count": 3, "arrivals": 4}, {"name": "ps.empty", "offset": 6240, "count": 3, )json"
-    R"json("arrivals": 1}, {"name": "qs.empty", "offset": 6264, "count": 3, "arrivals": 1}]})json";
+    R"json("tensor_maps": [], "layout": [{"name": "xs", "offset": 0, "bytes": 1536, "stages": 3, )json"
+    R"json("over": ""}, {"name": "rs", "offset": 1536, "bytes": 1536, "stages": 3, "over": ""}, )json"
+    R"json({"name": "ps", "offset": 3072, "bytes": 1536, "stages": 3, "over": ""}, {"name": "qs", )json"
+    R"json("offset": 4608, "bytes": 1536, "stages": 3, "over": ""}], "barriers": [{"name": )json"
+    R"json("xs.full", "offset": 6144, "count": 3, "arrivals": 1}, {"name": "both.empty", "offset": )json"
+    R"json(6168, "count": 3, "arrivals": 4}, {"name": "rs.full", "offset": 6192, "count": 3, )json"
+    R"json("arrivals": 1}, {"name": "pair.full", "offset": 6216, "count": 3, "arrivals": 4}, )json"
+    R"json({"name": "ps.empty", "offset": 6240, "count": 3, "arrivals": 1}, {"name": "qs.empty", )json"
+    R"json("offset": 6264, "count": 3, "arrivals": 1}]})json";
 
 // ---- works -------------------------------------------------------------------------------------------
 
@@ -93,7 +94,7 @@ DEVICE void split(const Task<128, 1>& task, const Buffer<bf16, 0, 256>& ps, cons
       ps(c) = xs(c) + rs(c);
       qs(c) = xs(c) - rs(c);
     }
-#line 97 "kernel.cu"
+#line 98 "kernel.cu"
   }
 }
 
@@ -102,7 +103,7 @@ DEVICE void store_y(const Task<32, 0>& task, const Tensor<bf16, 2>& y, const Buf
   {
 #line 31 "groups.tsc.yaml"
     for (int c = task.thread; c < COLS; c += task.threads) y(loop, c) = ps(c);
-#line 106 "kernel.cu"
+#line 107 "kernel.cu"
   }
 }
 

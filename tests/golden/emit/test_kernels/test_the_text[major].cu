@@ -58,9 +58,9 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("tensor": "q", "dim": 0, "type": "i64"}, {"kind": "value", "expr": "m", "type": "i32"}, )json"
     R"json({"kind": "value", "expr": "n", "type": "i32"}], "tensor_maps": [{"tensor": "x", "box": )json"
     R"json([32, 64], "swizzle": 0, "l2": 128, "fill": "zero"}], "layout": [{"name": "ring", )json"
-    R"json("offset": 0, "bytes": 4096, "stages": 1}], "barriers": [{"name": "ring.full", "offset": )json"
-    R"json(4096, "count": 1, "arrivals": 1}, {"name": "ring.empty", "offset": 4104, "count": 1, )json"
-    R"json("arrivals": 8}]})json";
+    R"json("offset": 0, "bytes": 4096, "stages": 1, "over": ""}], "barriers": [{"name": "ring.full", )json"
+    R"json("offset": 4096, "count": 1, "arrivals": 1}, {"name": "ring.empty", "offset": 4104, )json"
+    R"json("count": 1, "arrivals": 8}]})json";
 
 // ---- task: load --------------------------------------------------------------------------------------
 

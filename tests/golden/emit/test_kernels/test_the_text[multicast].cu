@@ -64,8 +64,8 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("i32"}], "tensor_maps": [{"tensor": "x", "box": [32, 64], "swizzle": 128, "l2": 128, )json"
     R"json("fill": "zero"}, {"tensor": "w", "box": [64, 64], "swizzle": 128, "l2": 128, "fill": )json"
     R"json("zero"}, {"tensor": "v", "box": [64], "swizzle": 0, "l2": 128, "fill": "zero"}], )json"
-    R"json("layout": [{"name": "ring", "offset": 0, "bytes": 52224, "stages": 3}], "barriers": )json"
-    R"json([{"name": "ring.full", "offset": 52224, "count": 3, "arrivals": 1}, {"name": )json"
+    R"json("layout": [{"name": "ring", "offset": 0, "bytes": 52224, "stages": 3, "over": ""}], )json"
+    R"json("barriers": [{"name": "ring.full", "offset": 52224, "count": 3, "arrivals": 1}, {"name": )json"
     R"json("ring.empty", "offset": 52248, "count": 3, "arrivals": 12}]})json";
 
 // ---- tiles -------------------------------------------------------------------------------------------

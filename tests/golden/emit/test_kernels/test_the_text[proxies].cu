@@ -70,12 +70,13 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("i32"}], "tensor_maps": [{"tensor": "x", "box": [16, 64], "swizzle": 0, "l2": 128, )json"
     R"json("fill": "zero"}, {"tensor": "y", "box": [16, 64], "swizzle": 0, "l2": 128, "fill": )json"
     R"json("zero"}, {"tensor": "z", "box": [16, 64], "swizzle": 0, "l2": 128, "fill": "zero"}], )json"
-    R"json("layout": [{"name": "ring", "offset": 0, "bytes": 12288, "stages": 3}, {"name": "more", )json"
-    R"json("offset": 12288, "bytes": 8192, "stages": 2}, {"name": "scratch", "offset": 20480, )json"
-    R"json("bytes": 512, "stages": 1}], "barriers": [{"name": "ring.full", "offset": 20992, "count": )json"
-    R"json(3, "arrivals": 128}, {"name": "ring.empty", "offset": 21016, "count": 3, "arrivals": 1}, )json"
-    R"json({"name": "more.full", "offset": 21040, "count": 2, "arrivals": 1}, {"name": "more.empty", )json"
-    R"json("offset": 21056, "count": 2, "arrivals": 4}]})json";
+    R"json("layout": [{"name": "ring", "offset": 0, "bytes": 12288, "stages": 3, "over": ""}, )json"
+    R"json({"name": "more", "offset": 12288, "bytes": 8192, "stages": 2, "over": ""}, {"name": )json"
+    R"json("scratch", "offset": 20480, "bytes": 512, "stages": 1, "over": ""}], "barriers": )json"
+    R"json([{"name": "ring.full", "offset": 20992, "count": 3, "arrivals": 128}, {"name": )json"
+    R"json("ring.empty", "offset": 21016, "count": 3, "arrivals": 1}, {"name": "more.full", )json"
+    R"json("offset": 21040, "count": 2, "arrivals": 1}, {"name": "more.empty", "offset": 21056, )json"
+    R"json("count": 2, "arrivals": 4}]})json";
 
 // ---- works -------------------------------------------------------------------------------------------
 
@@ -84,7 +85,7 @@ DEVICE void turn_over(const Task<128, 2>& task, const Buffer<float, 0, 16, 64>& 
   {
 #line 23 "proxies.tsc.yaml"
     for (int i = task.thread; i < R * C; i += task.threads) more(i / C, i % C) *= v + 1.f;
-#line 88 "kernel.cu"
+#line 89 "kernel.cu"
   }
 }
 

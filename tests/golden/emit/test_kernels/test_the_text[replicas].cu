@@ -60,13 +60,13 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json([{"kind": "pointer", "tensor": "x"}, {"kind": "stride", "tensor": "x", "dim": 0, "type": )json"
     R"json("i64"}, {"kind": "pointer", "tensor": "y"}, {"kind": "stride", "tensor": "y", "dim": 0, )json"
     R"json("type": "i64"}, {"kind": "value", "expr": "m", "type": "i32"}], "tensor_maps": [], )json"
-    R"json("layout": [{"name": "ring", "offset": 0, "bytes": 6144, "stages": 6}, {"name": "out", )json"
-    R"json("offset": 6144, "bytes": 6144, "stages": 6}], "barriers": [{"name": "ring.full[0]", )json"
-    R"json("offset": 12288, "count": 2, "arrivals": 1}, {"name": "ring.empty[0]", "offset": 12304, )json"
-    R"json("count": 2, "arrivals": 2}, {"name": "ring.full[1]", "offset": 12320, "count": 2, )json"
-    R"json("arrivals": 1}, {"name": "ring.empty[1]", "offset": 12336, "count": 2, "arrivals": 2}, )json"
-    R"json({"name": "ring.full[2]", "offset": 12352, "count": 2, "arrivals": 1}, {"name": )json"
-    R"json("ring.empty[2]", "offset": 12368, "count": 2, "arrivals": 2}]})json";
+    R"json("layout": [{"name": "ring", "offset": 0, "bytes": 6144, "stages": 6, "over": ""}, )json"
+    R"json({"name": "out", "offset": 6144, "bytes": 6144, "stages": 6, "over": ""}], "barriers": )json"
+    R"json([{"name": "ring.full[0]", "offset": 12288, "count": 2, "arrivals": 1}, {"name": )json"
+    R"json("ring.empty[0]", "offset": 12304, "count": 2, "arrivals": 2}, {"name": "ring.full[1]", )json"
+    R"json("offset": 12320, "count": 2, "arrivals": 1}, {"name": "ring.empty[1]", "offset": 12336, )json"
+    R"json("count": 2, "arrivals": 2}, {"name": "ring.full[2]", "offset": 12352, "count": 2, )json"
+    R"json("arrivals": 1}, {"name": "ring.empty[2]", "offset": 12368, "count": 2, "arrivals": 2}]})json";
 
 // ---- works -------------------------------------------------------------------------------------------
 

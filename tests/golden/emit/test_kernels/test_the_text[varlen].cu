@@ -54,9 +54,9 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("pointer", "tensor": "offsets"}, {"kind": "pointer", "tensor": "x"}, {"kind": "pointer", )json"
     R"json("tensor": "y"}, {"kind": "value", "expr": "seqs", "type": "i32"}, {"kind": "value", )json"
     R"json("expr": "total", "type": "i32"}], "tensor_maps": [], "layout": [{"name": "ring", )json"
-    R"json("offset": 0, "bytes": 16384, "stages": 4}], "barriers": [{"name": "ring.full", "offset": )json"
-    R"json(16384, "count": 4, "arrivals": 1}, {"name": "ring.empty", "offset": 16416, "count": 4, )json"
-    R"json("arrivals": 1}]})json";
+    R"json("offset": 0, "bytes": 16384, "stages": 4, "over": ""}], "barriers": [{"name": )json"
+    R"json("ring.full", "offset": 16384, "count": 4, "arrivals": 1}, {"name": "ring.empty", )json"
+    R"json("offset": 16416, "count": 4, "arrivals": 1}]})json";
 
 // ---- tiles -------------------------------------------------------------------------------------------
 
