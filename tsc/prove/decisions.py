@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tsc.prove.code import Code
 from tsc.prove.machine import All, Ask, Bound, Exceeds, InRounds, Test
 from tsc.prove.ops import EnterOp, TestOp
-from tsc.prove.questions import Points, depth_of, may_ask
+from tsc.prove.questions import Points, Site, depth_of, may_ask
 from tsc.prove.state import FactKey, Frame, NumberKey, Range, State
 from tsc.prove.verdict import Answer, Oracle
 
@@ -45,9 +45,17 @@ class Undecided(Exception):
 class Decisions:
     """Asks and answers, for states of one system; an oracle answers at once."""
 
-    def __init__(self, code: Code, oracle: Oracle | None = None) -> None:
-        self.code, self.oracle = code, oracle
+    def __init__(self, code: Code, oracle: Oracle | None = None, cap: int | None = None) -> None:
+        """With a `cap`, numbers that tiles or rounds share are remembered and at most so large."""
+        self.code, self.oracle, self.cap = code, oracle, cap
         self.numbers, self.fact_list = code.system.numbers, code.system.facts
+        levels = [(site.index, site.depth) for one in code.agents for site in one.sites if site.number]
+        shared = {number for number, level in levels if level > self.numbers[number].depth}
+        self.shared = frozenset(() if cap is None else shared)
+
+    def cut(self, number: int, points: Points) -> Points:
+        """Return the coordinates at which a number is kept: all around, or those that tell it apart."""
+        return points[: self.numbers[number].depth] if number in self.shared else points
 
     # ---- asking -------------------------------------------------------------------------------------------
 
@@ -57,7 +65,7 @@ class Decisions:
             return bound.offset > than
         threshold = (than - bound.offset) // bound.scale
         number = bound.number
-        points = points_of(state.frames[agent][:depth])
+        points = self.cut(number, points_of(state.frames[agent][:depth]))
         if self.oracle is not None:
             at = tuple(value for _, _, value in points)[: self.numbers[number].depth]
             return self.oracle.number(number, at) > threshold
@@ -68,7 +76,7 @@ class Decisions:
         if hi is not None and hi <= threshold:
             return False
         # The slowest in the tiles first, then in the loops around and in this one.
-        values = tuple(value for _, _, value in points)
+        values = tuple(value for _, _, value, _ in state.frames[agent][:depth])
         pace = (values[0], (*values[1:], threshold), 0, number) if depth else (than, (), 0, number)
         raise Undecided(Question((number, points, stream), threshold, pace))
 
@@ -78,6 +86,8 @@ class Decisions:
         if known is not None:
             return known
         number = self.numbers[key[0]]
+        if key[0] in self.shared and self.cap is not None:
+            return number.lo, self.cap if number.hi is None else min(number.hi, self.cap)
         return number.lo, number.hi
 
     def fact(self, state: State, agent: int, fact: int) -> bool:
@@ -144,8 +154,14 @@ class Decisions:
         return any(
             may_ask(site, at, code.loops[at], now, points)
             for site in code.sites
-            if site.index == index and site.number == number and site.depth == len(points)
+            if site.index == index and site.number == number and self.depth(site) == len(points)
         )
+
+    def depth(self, site: Site) -> int:
+        """Return at how many coordinates the answer of a site is kept."""
+        if site.number and site.index in self.shared:
+            return min(site.depth, self.numbers[site.index].depth)
+        return site.depth
 
     def forget(self, state: State) -> None:
         """Drop the answers that nobody may ask for."""
@@ -164,7 +180,7 @@ class Decisions:
         for key, (lo, hi) in list(state.numbers.items()):
             number, points, stream = key
             known = lo if lo is not None else hi
-            if known is None:
+            if known is None or number in self.shared:
                 continue
             for agent in range(len(self.code.agents)):
                 if state.streams[agent].get((number, points), 0) != stream:

@@ -13,7 +13,7 @@ from tsc.prove.record import Recording, alarm_of
 from tsc.prove.relative import Ignorance, covers, relative
 from tsc.prove.run import Runner, TooLong, Trouble
 from tsc.prove.state import State
-from tsc.prove.verdict import Alarm, Answer, Event, Oracle, Outcome, Verdict
+from tsc.prove.verdict import Alarm, Answer, Coordinates, Event, Oracle, Outcome, Verdict
 
 BUDGET = 2_000
 """States that a proof looks at unless told otherwise."""
@@ -29,10 +29,17 @@ def prove(system: System, budget: int = BUDGET) -> Verdict:
     """Return the verdict on all runs of a system, looking at `budget` states at most."""
     code = compile_system(system)
     search = _Search(code, budget)
-    reason = search.run()
+    reason, up_to = search.run(), None
+    states, steps = search.states, search.runner.steps
+    if search.doubtful and not search.alarms and not reason:
+        # Only runs in which a number changes from tile to tile go wrong: keep it, and see how far that goes.
+        up_to = code.far
+        search = _Search(code, max(1, budget - states), up_to)
+        reason = search.run()
+        states, steps = states + search.states, steps + search.runner.steps
     alarms = tuple(search.alarms.values())
-    outcome: Outcome = "refuted" if alarms else "unproven" if reason else "proved"
-    return Verdict(outcome, alarms, search.states, search.runner.steps, reason)
+    outcome: Outcome = "refuted" if alarms else "unproven" if reason else "bounded" if up_to else "proved"
+    return Verdict(outcome, alarms, states, steps, reason, up_to if outcome == "bounded" else None)
 
 
 def check_run(system: System, oracle: Oracle, most_steps: int = 100_000) -> tuple[Alarm, ...]:
@@ -49,7 +56,7 @@ def check_run(system: System, oracle: Oracle, most_steps: int = 100_000) -> tupl
 def record(system: System, alarm: Alarm) -> tuple[Event, ...]:
     """Return the run that leads to an alarm, step by step, in an order that is possible."""
     code = compile_system(system)
-    return _replay(code, alarm.trail)[2].events
+    return _replay(code, alarm.trail, alarm.cap)[2].events
 
 
 def ending(code: Code, state: State) -> Iterator[Trouble]:
@@ -77,12 +84,13 @@ def ending(code: Code, state: State) -> Iterator[Trouble]:
 class _Search:
     """States that are not covered by others, and the alarms met on the way."""
 
-    def __init__(self, code: Code, budget: int) -> None:
-        self.code, self.budget = code, budget
-        self.decisions = Decisions(code)
+    def __init__(self, code: Code, budget: int, cap: int | None = None) -> None:
+        self.code, self.budget, self.cap = code, budget, cap
+        self.decisions = Decisions(code, cap=cap)
         self.runner = Runner(code, self.decisions, max(_LEAST_STEPS, _STEPS * budget))
         self.states = 0
         self.alarms: dict[Hashable, Alarm] = {}
+        self.doubtful = False  # an alarm was met whose answers contradict each other
         self.seen: dict[Hashable, list[Ignorance]] = {}
 
     def run(self) -> str:
@@ -131,12 +139,15 @@ class _Search:
             key = (trouble.kind, trouble.agent, trouble.at, trouble.bits if trouble.kind == "race" else 0)
             if key in self.alarms:
                 continue
+            trail = _trail(state)
+            if not _agree(self.code, trail):
+                self.doubtful = True
+                continue
             if not self.alarms:
                 self.budget = min(self.budget, self.states + _AFTER_ALARM)
-            trail = _trail(state)
-            replayed, found, recording = _replay(self.code, trail)
+            replayed, found, recording = _replay(self.code, trail, self.cap)
             same = next((t for t in found if t == trouble), trouble)
-            self.alarms[key] = alarm_of(self.code, replayed, same, recording, trail)
+            self.alarms[key] = alarm_of(self.code, replayed, same, recording, trail, self.cap)
 
 
 def _trail(state: State) -> tuple[Answer, ...]:
@@ -148,9 +159,30 @@ def _trail(state: State) -> tuple[Answer, ...]:
     return tuple(reversed(answers))
 
 
-def _replay(code: Code, trail: tuple[Answer, ...]) -> tuple[State, list[Trouble], Recording]:
+def _agree(code: Code, trail: tuple[Answer, ...]) -> bool:
+    """Return whether a number that is the same in all tiles, or all rounds, was answered as one."""
+    ranges: dict[tuple[int, Coordinates], tuple[int | None, int | None]] = {}
+    for answer in trail:
+        if answer.threshold is None:
+            continue
+        number = code.system.numbers[answer.index]
+        key = answer.index, answer.at[: number.depth]
+        lo, hi = ranges.get(key, (number.lo, number.hi))
+        if answer.value:
+            lo = answer.threshold + 1 if lo is None else max(lo, answer.threshold + 1)
+        else:
+            hi = answer.threshold if hi is None else min(hi, answer.threshold)
+        if lo is not None and hi is not None and lo > hi:
+            return False
+        ranges[key] = lo, hi
+    return True
+
+
+def _replay(
+    code: Code, trail: tuple[Answer, ...], cap: int | None = None
+) -> tuple[State, list[Trouble], Recording]:
     """Run again as the search did, with everything noted."""
-    decisions, recording = Decisions(code), Recording(code)
+    decisions, recording = Decisions(code, cap=cap), Recording(code)
     runner = Runner(code, decisions, 1 << 62, recording)
     state = State(code)
     questions = runner.drain(state)

@@ -62,7 +62,12 @@ def where_of(
 
 
 def alarm_of(
-    code: Code, state: State, trouble: Trouble, recording: Recording, trail: tuple[Answer, ...]
+    code: Code,
+    state: State,
+    trouble: Trouble,
+    recording: Recording,
+    trail: tuple[Answer, ...],
+    cap: int | None = None,
 ) -> Alarm:
     """Tell what a trouble is about; `state` is where the run stopped or went on from there."""
     agent, at = trouble.agent, trouble.at
@@ -88,7 +93,7 @@ def alarm_of(
             if not isinstance(one.ops[state.at[i]], EndOp)
         )
         here = blocked[0].where
-    return Alarm(trouble.kind, here, other, segment, blocked, trail)
+    return Alarm(trouble.kind, here, other, segment, blocked, trail, cap)
 
 
 def _blocked(code: Code, state: State, agent: int) -> Blocked:

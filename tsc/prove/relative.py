@@ -159,7 +159,7 @@ class _Relative:
 
     def known(self, number: int, points: Points, stream: int) -> int:
         """Return from where values of a number's loop are counted."""
-        lo, hi = self.decisions.range(self.state, (number, points, stream))
+        lo, hi = self.decisions.range(self.state, (number, self.decisions.cut(number, points), stream))
         return lo if lo is not None else hi if hi is not None else 0
 
     def numbers(self) -> list[Hashable]:
@@ -168,7 +168,7 @@ class _Relative:
             base = self.known(number, points, stream)
             most = self.code.most.get(number)
             start = min(base, most + 1) if most is not None else 0
-            if self.asked_from_outside(number, points, stream):
+            if number in self.decisions.shared or self.asked_from_outside(number, points, stream):
                 start = base
             rest = (
                 None if lo is None else lo - base,
@@ -248,8 +248,9 @@ class _Relative:
             for s in range(barrier.stages):
                 flat = barrier.flat + (base + s) % barrier.stages
                 # Of a phase in which nobody has arrived yet there is no past to compare.
-                arrived, landing = state.got[flat], state.came[flat] >> barrier.arrivers.get((None, None), 64) & 1
-                found.append(self.turned(current[b] & ~state.current[flat]) if arrived else 0)
+                loads = barrier.arrivers.get((None, None))
+                landing = loads is not None and state.came[flat] >> loads & 1
+                found.append(self.turned(current[b] & ~state.current[flat]) if state.got[flat] else 0)
                 found.append(self.turned(current[b] & ~state.landing[flat]) if landing else 0)
                 found.append(self.turned(last[b] & ~state.last[flat]) if state.done[flat] else 0)
         for agent, one in enumerate(code.agents):

@@ -126,8 +126,8 @@ class State:
     def shift(self, first: int, ages: int, orders: int) -> None:
         """Make the arrivals of a barrier's current phase those of its last, and so on.
 
-        `first` is the bit of the first of `3 * ages` columns, behind which lie `orders` more. Of the new phase
-        nothing has happened, and of waits and issues of the old one nobody asks any more: all that is known.
+        `first` is the bit of the first of `3 * ages` columns, behind which lie `orders` more. Of the new
+        phase nothing has happened, and of waits and issues of the old one nobody asks: all that is known.
         """
         low = (1 << ages) - 1
         kept = (1 << 2 * ages) - 1

@@ -16,7 +16,7 @@ meant for. `race`: two accesses of the same bytes, one of them writes, and nothi
 fill that nobody takes. `unwritten`: a read of bytes that nothing has written.
 """
 
-Outcome = Literal["proved", "refuted", "unproven"]
+Outcome = Literal["proved", "bounded", "refuted", "unproven"]
 
 OUTSIDE = -1
 """The tile of everything that stands outside the loop over the tiles."""
@@ -77,7 +77,8 @@ class Alarm:
     """Something that goes wrong in some run.
 
     `at` is the step at which it shows, `other` the access, wait or arrival that it meets (where there is
-    one). `blocked`: all agents that stand still, for a deadlock. `trail`: the decisions that lead there.
+    one). `blocked`: all agents that stand still, for a deadlock. `trail`: the decisions that lead there, under
+    which shared numbers were at most `cap` (if they were kept).
     """
 
     kind: Kind
@@ -86,6 +87,7 @@ class Alarm:
     segment: int | None
     blocked: tuple[Blocked, ...]
     trail: tuple[Answer, ...]
+    cap: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`proved` for all answers, `refuted` with alarms, or `unproven`: the budget of `states` was used up, or
-    an alarm could not be confirmed (`reason` says which).
+    """`proved` for all answers; `bounded`: proved where numbers that all tiles share are at most `up_to`;
+    `refuted` with alarms; or `unproven`, for a `reason`: the budget was used up, or an alarm is in doubt.
     """
 
     outcome: Outcome
@@ -108,3 +110,4 @@ class Verdict:
     states: int
     steps: int
     reason: str = ""
+    up_to: int | None = None
