@@ -100,7 +100,6 @@ CASES = {
     "`kind: tmem`": operation("{do: nothing}", SCORES, "sm_100a"),
     "registers with `shape`": operation("{zero: f}"),
     "registers with `rows_of`": operation("{zero: r}", ROWS_OF),
-    "`over`": [spec(resources="  o: {kind: smem, dtype: bf16, shape: [64, 64], over: ring}")],
     "`interleave`": [spec(more_of_ring=", interleave: 2")],
     "try steps of a `merge` or `fork`": [
         spec(
