@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from tsc.emit.plan import Statement
 from tsc.emit.steps import Steps
 from tsc.ops.base import Engine as By
+from tsc.ops.lowering import Refused
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Order, Task
 from tsc.program.tree import Step
@@ -18,12 +20,10 @@ from tsc.prove.machine import (
     Drain,
     Engine,
     Fence,
-    Instruction,
     Loop,
     Move,
     Node,
     Taker,
-    Touch,
     Wait,
 )
 from tsc.prove.translate.frame import Frame, View
@@ -54,9 +54,11 @@ class AgentMaker:
         self.cursors: list[Cursor] = []
         self.engines: list[Engine] = []
         self.takers: list[tuple[int, int]] = []  # cursor, barrier
+        self.registers: dict[str, int] = {}  # the segments of fragments
+        self.fragments: frozenset[str] | None = None  # registers on which wgmma works, once asked for
         self._cursors: dict[tuple[str, ...], int] = {}
         self._engines: dict[str, int] = {}
-        self._steps: Steps | None = None
+        self.steps = Steps(view.rings.function, view.rings, view.brackets)
 
     @property
     def leads(self) -> bool:
@@ -84,9 +86,11 @@ class AgentMaker:
             self.engines.append(ENGINES[name])
         return self._engines[name]
 
-    def has(self, name: str) -> bool:
-        """Whether anything has been issued to an engine."""
-        return name in self._engines
+    @property
+    def stores_are_read(self) -> bool:
+        """Whether somebody reads what the task's stores write."""
+        writers = self.frame.tensors.writers.values()
+        return any((self.task.label, "store") in some for some in writers)
 
     def place(self, memory: Memory, copy: int, verb: str) -> int:
         """Return the task's counter on a ring: acquired, committed, waited for or released stages.
@@ -175,14 +179,13 @@ class AgentMaker:
         # CTAs that receive loads of this one count its arrival as the arrival of their bytes.
         reached = self.lines.reach(self.task, names, copy, self.cta)
         barriers = tuple(self.lines.barrier(memory, copy, "write", cta) for cta in reached)
-        found, engine = list[Node](), None
-        if By.TCGEN05.value in writes:
-            engine = self.engine("tcgen05")
-        elif By.CP_ASYNC.value in writes and self.works:
-            if By.THREAD.value in writes:
-                found += self._copied(step, members)
-            else:
-                engine = self.engine("cp_async")
+        engine = self.engine("tcgen05") if By.TCGEN05.value in writes else None
+        found: list[Node] = []
+        if By.CP_ASYNC.value in writes and self.works:
+            handed = self._macros(step, members)
+            engine = self.engine("cp_async") if "arrive_cp_async" in handed else engine
+            found += [Drain(step.route, self.engine("cp_async"))] if "cp_async_wait" in handed else []
+            found += [Fence(step.route)] if "fence_async" in handed else []
         count = self.own(weight(self.task, uses, "write"), self.view.rings.arrives(members, "write"))
         if count:
             upto = self.place(memory, copy, "acquire")
@@ -197,15 +200,14 @@ class AgentMaker:
         shared = group is not None and side == ("empty" if group.kind == "merge" else "full")
         return group.members if shared and group is not None else names
 
-    def _copied(self, step: Step, members: tuple[tuple[Memory, int], ...]) -> list[Node]:
-        """Wait for copies by cp.async before all arrive; a fence follows where an engine reads them."""
-        found: list[Node] = [Drain(step.route, self.engine("cp_async"))]
-        if self._helper().fenced(members):
-            found.append(Fence(step.route))
-        return found
-
-    def _helper(self) -> Fencing:
-        return Fencing(self.view)
+    def _macros(self, step: Step, members: tuple[tuple[Memory, int], ...]) -> set[str]:
+        """Return the statements by which the generator hands over what cp.async brought."""
+        rings = self.view.rings
+        try:
+            ends = [rings.end(memory, copy, "write") for memory, copy in members]
+            return {item.macro for item in self.steps.arrive_full(step, ends) if isinstance(item, Statement)}
+        except Refused:
+            return {"cp_async_wait", "fence_async"}
 
     def release(self, step: Step, members: tuple[tuple[Memory, int], ...]) -> list[Node]:
         """Give stages back, to every CTA whose loads fill them."""
@@ -272,9 +274,10 @@ class AgentMaker:
         return [*found, Fence(step.route), *self.sync(step.route)]
 
     def _fewest_stores(self, memory: Memory, copy: int) -> int:
-        if self._steps is None:
-            self._steps = Steps(self.view.rings.function, self.view.rings, self.view.brackets)
-        return self._steps.stores(self.view.rings.end(memory, copy, "write"))
+        try:
+            return self.steps.stores(self.view.rings.end(memory, copy, "write"))
+        except Refused:
+            return 0
 
     def store_wait(self, step: Step) -> list[Node]:
         """Wait for stores; the others of the task meet the leader behind it."""
@@ -282,7 +285,7 @@ class AgentMaker:
         found: list[Node] = []
         if self.leads:
             found.append(Drain(step.route, self.engine("store"), keep))
-            if getattr(step.model, "until", "read") == "written" and self.has("store to"):
+            if getattr(step.model, "until", "read") == "written" and self.stores_are_read:
                 found.append(Drain(step.route, self.engine("store to"), keep))
         return [*found, *self.sync(step.route)]
 
@@ -325,22 +328,7 @@ class AgentMaker:
         return [Arrive(step.route, (barrier,), cursor, count)] if count else []
 
 
-class Fencing:
-    """Where copies by cp.async are fenced for engines."""
-
-    def __init__(self, view: View) -> None:
-        self.view, self.program = view, view.program
-
-    def fenced(self, members: tuple[tuple[Memory, int], ...]) -> bool:
-        """Whether the generator fences behind the wait for copies of a ring that threads fill as well."""
-        return bool(members) and bool(self.view)
-
-
 def takers_of(agent: int, maker: AgentMaker) -> Iterable[Taker]:
     """Yield what an agent has to take, each once."""
     yield from (Taker(agent, cursor, barrier) for cursor, barrier in dict.fromkeys(maker.takers))
 
-
-def reads(instruction: Instruction) -> bool:
-    """Whether an instruction is an access that only reads."""
-    return isinstance(instruction, Touch) and not any(item.write for item in instruction.items)

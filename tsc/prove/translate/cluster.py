@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tsc.ops.pieces import UNIT as BULK_UNIT
 from tsc.program.model import Program
 
 MOST = 4  # CTAs that are all looked at
@@ -58,6 +59,22 @@ class Cluster:
     def real_peers(self, axes: Iterable[str]) -> int:
         """Return how many there are of them in the kernel."""
         return 1 + sum(self.real.get(axis, 1) - 1 for axis in set(axes))
+
+    def parts(self, model: object, size: int | None, axis: str) -> int:
+        """Return how many CTAs divide a shared load among them; 1 where the first one has all of it.
+
+        `size` is in bytes, absent where only the run knows it.
+        """
+        if getattr(model, "share", None) == "leader":
+            return 1
+        bulk = getattr(model, "verb", "") == "bulk_load"
+        if bulk and (size is None or size % (BULK_UNIT * self.real.get(axis, 1))):
+            return 1
+        return self.extents.get(axis, 1)
+
+    def issues(self, rank: int, model: object, size: int | None, axis: str) -> bool:
+        """Whether a CTA issues a shared load: each its part of it, or the first one all."""
+        return self.parts(model, size, axis) > 1 or self.place(rank, axis) == 0
 
     def _stride(self, axis: str) -> tuple[int, int]:
         stride = 1

@@ -156,23 +156,9 @@ class Lines:
                 operand = touch.operand
                 if not touch.writes or operand is None or operand.copy != copy or operand.name not in names:
                     continue
-                if self.loads_here(step.model, loaded_bytes(self.program, step, touch), axis, cta):
+                if self.cluster.issues(cta, step.model, loaded_bytes(self.program, step, touch), axis):
                     found |= set(self.cluster.peers(cta, (axis,)))
         return tuple(sorted(found))
-
-    def loads_here(self, model: object, size: int | None, axis: str, cta: int) -> bool:
-        """Whether the CTA issues a shared load: each its part of it, or the first one all."""
-        return self.parts(model, size, axis) > 1 or self.cluster.place(cta, axis) == 0
-
-    def parts(self, model: object, size: int | None, axis: str) -> int:
-        """Return how many CTAs divide a shared load among them; 1 where the first one has all of it."""
-        extent = self.cluster.extents.get(axis, 1)
-        whole = self.cluster.real.get(axis, 1)
-        if getattr(model, "share", None) == "leader":
-            return 1
-        if getattr(model, "verb", "") == "bulk_load" and (size is None or size % (16 * whole)):
-            return 1
-        return extent
 
     # ---- orders --------------------------------------------------------------------------------------------
 

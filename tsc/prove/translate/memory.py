@@ -30,6 +30,7 @@ class Bank:
         self.program, self.shares = program, shares
         self.sources: list[SegmentSource] = []
         self.names: list[str] = []
+        self.others: dict[tuple[str, int, int], Segment] = {}  # answers of a queue: name, stage, CTA
         self._ranges = [part for memory in program.memories.values() for part in _ranges(memory)]
         # Of each CTA and place, its segments in order with their first byte, counted from the buffer's.
         self._found: dict[tuple[int, Place], list[tuple[int, Segment]]] = {}

@@ -1,0 +1,285 @@
+"""The instructions of what touches memory: operations, works, and tensors read inside expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tsc.ops.base import Engine as By
+from tsc.ops.base import Mode
+from tsc.program.accesses import Touch as Access
+from tsc.program.model import Memory
+from tsc.program.names import expressions
+from tsc.program.tree import Guard, Loop, Step, TileLoop
+from tsc.prove.machine import Block, Fence, Item, Load, Node, Target, Test, Touch
+from tsc.prove.translate.agent import AgentMaker
+from tsc.prove.translate.lines import loaded_bytes
+from tsc.prove.translate.tensors import ENGINES as ENGINE_OF
+from tsc.prove.translate.tensors import only
+from tsc.prove.translate.translation import SegmentSource
+from tsc.source.route import Route
+from tsc.spec.schedule import Do
+
+# Engines that see memory through the asynchronous proxy and read what a ring's producers left there.
+READERS = frozenset((By.STORE, By.WGMMA, By.TCGEN05))
+
+
+@dataclass(slots=True)
+class Accesses:
+    """Translates the accesses of one agent; `loops` are the variables of the loops around, innermost first."""
+
+    maker: AgentMaker
+    loops: tuple[str, ...] = ()
+
+    def step(self, step: Step) -> list[Node]:
+        """Return the instructions of an operation or a work."""
+        maker = self.maker
+        touches = list(maker.program.touches(step, maker.task))
+        found = [*self.indexed(step), *self._outside(step.route, touches)]
+        by: dict[By, list[Access]] = {}
+        for touch in touches:
+            by.setdefault(touch.engine, []).append(touch)
+        found += self._fence(step, touches)
+        for engine, accesses in by.items():
+            match engine:
+                case By.THREAD | By.TMEM:
+                    found += self._plain(step, accesses) if maker.works else []
+                case By.TMA:
+                    found += self._load(step, accesses) if maker.leads else []
+                case By.STORE:
+                    found += self._store(step, accesses) if maker.leads else []
+                case By.WGMMA:
+                    found += self._wgmma(step, accesses) if maker.works else []
+                case By.TCGEN05:
+                    found += self._issue(step, accesses, "tcgen05") if maker.leads else []
+                case By.CP_ASYNC:
+                    found += self._copy(step, accesses) if maker.works else []
+        return found
+
+    # ---- memory --------------------------------------------------------------------------------------------
+
+    def item(self, step: Step, touch: Access, share: tuple[int, int] | None = None, cta: int | None = None) -> (
+        Item | None
+    ):
+        """Return the bytes of an operand in memory, at the stage that it means."""
+        maker, operand = self.maker, touch.operand
+        memory = maker.program.memories.get(operand.name) if operand is not None else None
+        if operand is None or memory is None or memory.kind == "signal":
+            return None
+        buffer = memory.buffer(touch.reference.buffer)
+        name = buffer.name if buffer is not None else touch.reference.buffer
+        place = maker.cta if cta is None else cta
+        cells = maker.frame.bank.cells(memory, operand.copy, name, place, share)
+        fresh = touch.mode == "read"
+        if not memory.ring:
+            return Item(cells, touch.writes, fresh=fresh)
+        cursor = self.stage(step, memory, operand.copy, touch.mode)
+        if cursor is None:
+            every = tuple(segment for stage in cells for segment in stage)
+            return Item((every,), touch.writes, fresh=fresh)
+        return Item(cells, touch.writes, cursor, 1, fresh)
+
+    def stage(self, step: Step, memory: Memory, copy: int, mode: Mode) -> int | None:
+        """Return the counter whose last stage an access means."""
+        maker = self.maker
+        pipeline = maker.program.pipelines.get((memory.name, copy))
+        waited = maker.view.reads_where_it_waits(step, memory, copy, mode == "read")
+        if waited is None:
+            maker.frame.leave_out(step.route, f"which stage of `{memory.name}` this means is not known")
+            return None
+        if pipeline is not None and pipeline.store_ring:
+            return maker.place(memory, copy, "acquire")
+        return maker.place(memory, copy, "wait" if waited else "acquire")
+
+    def register(self, touch: Access) -> Item | None:
+        """Return a set of registers that wgmma works on beside the task's threads."""
+        maker, operand = self.maker, touch.operand
+        if operand is None or operand.kind != "registers" or operand.name not in asynchronous(maker):
+            return None
+        segment = maker.registers.get(operand.name)
+        if segment is None:
+            source = SegmentSource("registers", maker.cta, (), operand.name, maker.task.label)
+            segment = maker.registers[operand.name] = maker.frame.bank.add(
+                source, f"`{operand.name}` of `{maker.task.label}`"
+            )
+        return Item(((segment,),), touch.writes)
+
+    def _memory(self, step: Step, accesses: list[Access]) -> list[Item]:
+        return [item for touch in accesses if (item := self.item(step, touch)) is not None]
+
+    def _registers(self, accesses: list[Access]) -> list[Item]:
+        return [item for touch in accesses if (item := self.register(touch)) is not None]
+
+    # ---- by engine -----------------------------------------------------------------------------------------
+
+    def _plain(self, step: Step, accesses: list[Access]) -> list[Node]:
+        items = [*self._memory(step, accesses), *self._registers(accesses)]
+        found: list[Node] = [Touch(step.route, tuple(items))] if items else []
+        found += self._global(step.route, accesses, None)
+        # What threads write to tensor memory waits for itself and is fenced before anyone hears of it.
+        if any(touch.engine is By.TMEM and touch.writes for touch in accesses) and any(
+            touch.operand is not None and touch.operand.kind == "tmem" for touch in accesses
+        ):
+            found.append(Fence(step.route))
+        return found
+
+    def _copy(self, step: Step, accesses: list[Access]) -> list[Node]:
+        engine = self.maker.engine("cp_async")
+        items = self._memory(step, accesses)
+        return [*self._global(step.route, accesses, None), Touch(step.route, tuple(items), engine)]
+
+    def _issue(self, step: Step, accesses: list[Access], name: str) -> list[Node]:
+        return [Touch(step.route, tuple(self._memory(step, accesses)), self.maker.engine(name))]
+
+    def _wgmma(self, step: Step, accesses: list[Access]) -> list[Node]:
+        registers = tuple(self._registers(accesses))
+        return [
+            Touch(step.route, tuple(self._memory(step, accesses)), self.maker.engine("wgmma")),
+            Touch(step.route, registers, self.maker.engine("wgmma registers")),
+        ]
+
+    def _store(self, step: Step, accesses: list[Access]) -> list[Node]:
+        maker = self.maker
+        reads = tuple(self._memory(step, accesses))
+        found: list[Node] = [Touch(step.route, reads, maker.engine("store"))]
+        # Groups are counted, so that an engine which writes what somebody reads has all of them.
+        if maker.stores_are_read:
+            engine = maker.engine("store to")
+            variants: Block = (Touch(step.route, (), engine),)
+            for test, items in self._tensor_items(accesses):
+                touch = Touch(step.route, items, engine)
+                variants = only(step.route, test, (touch,), variants)
+            found += variants
+        return found
+
+    def _load(self, step: Step, accesses: list[Access]) -> list[Node]:
+        maker = self.maker
+        target = next((touch for touch in accesses if touch.writes and touch.operand is not None), None)
+        memory = maker.program.memories.get(target.operand.name) if target and target.operand else None
+        if target is None or target.operand is None or memory is None:
+            return []
+        copy = target.operand.copy
+        pipeline = maker.program.pipelines.get((memory.name, copy))
+        if not memory.ring or pipeline is None or pipeline.store_ring:
+            maker.frame.leave_out(step.route, f"nothing says when the load into `{target.reference}` is there")
+            return []
+        targets = tuple(self._targets(step, target, memory, copy))
+        if not targets:
+            return []
+        cursor, stages = targets[0].item.cursor, max(1, memory.stages or 1)
+        if cursor is None:
+            return []
+        barrier = maker.lines.barrier(memory, copy, "write", maker.cta)
+        variants: Block = (Load(step.route, targets),)
+        for test, items in self._tensor_items(accesses):
+            # The tensor is read until the bytes have landed.
+            read = [Item(item.cells * stages, False, cursor, 1) for item in items]
+            load = Load(step.route, (*targets, *(Target(barrier, item) for item in read)))
+            variants = only(step.route, test, (load,), variants)
+        return list(variants)
+
+    def _targets(self, step: Step, touch: Access, memory: Memory, copy: int) -> Iterator[Target]:
+        """Yield where the bytes of a load go: every CTA that shares it gets this one's part."""
+        maker, cluster = self.maker, self.maker.frame.cluster
+        axis = getattr(step.model, "multicast", None)
+        peers, share = (maker.cta,), None
+        if axis is not None and cluster.size > 1:
+            size = loaded_bytes(maker.program, step, touch)
+            if not cluster.issues(maker.cta, step.model, size, axis):
+                return
+            peers = cluster.peers(maker.cta, (axis,))
+            parts = cluster.parts(step.model, size, axis)
+            share = (cluster.place(maker.cta, axis), parts) if parts > 1 else None
+        for cta in peers:
+            item = self.item(step, touch, share, cta)
+            if item is not None and item.cursor is not None:
+                yield Target(maker.lines.barrier(memory, copy, "write", cta), item)
+
+    # ---- tensors -------------------------------------------------------------------------------------------
+
+    def _tensor_items(self, accesses: list[Access]) -> Iterator[tuple[Test | None, tuple[Item, ...]]]:
+        """Yield what is touched of tensors that need an order, with the test for the rounds that matter."""
+        maker, tensors = self.maker, self.maker.frame.tensors
+        for touch in accesses:
+            name = touch.operand.name if touch.operand is not None else ""
+            if name not in tensors.writers:
+                continue
+            writer = (maker.task.label, ENGINE_OF.get(touch.engine, "thread"))
+            reads = touch.mode == "read" or (touch.mode == "update" and touch.engine is By.THREAD)
+            rounds: dict[Test | None, list[Item]] = {}
+            for round_ in tensors.rounds(name):
+                test = tensors.in_round(name, self.loops, round_)
+                found = tensors.segments(name, writer, reads, touch.writes, maker.cta, round_)
+                for segment, writes in found:
+                    rounds.setdefault(test, []).append(Item(((segment,),), writes))
+            yield from ((test, tuple(items)) for test, items in rounds.items())
+
+    def _global(self, route: Route, accesses: list[Access], engine: int | None) -> list[Node]:
+        found: list[Node] = []
+        for test, items in self._tensor_items(accesses):
+            found += only(route, test, (Touch(route, items, engine),))
+        return found
+
+    # ---- the kernel before ---------------------------------------------------------------------------------
+
+    def _outside(self, route: Route, accesses: list[Access]) -> list[Node]:
+        names = [
+            touch.operand.name
+            for touch in accesses
+            if touch.operand is not None and touch.operand.kind == "tensor" and touch.engine is not By.PREFETCH
+        ]
+        return self.of_outside(route, names)
+
+    def of_outside(self, route: Route, names: list[str]) -> list[Node]:
+        """Return the read of what the kernels before write, where a tensor is not promised to be constant."""
+        maker = self.maker
+        tensors = [maker.program.tensors[name] for name in names if name in maker.program.tensors]
+        if maker.frame.outside is None or all(tensor.constant for tensor in tensors):
+            return []
+        return [Touch(route, (Item(((maker.frame.outside,),), False),))]
+
+    def indexed(self, node: Step | Loop | Guard | TileLoop) -> list[Node]:
+        """Return the reads of tensors inside the expressions of a node."""
+        program, names = self.maker.program, dict[str, None]()
+        match node:
+            case Step(model=str()):
+                return []
+            case Step():
+                fields = type(node.model).model_fields
+                found = [e for field in fields for _, e in expressions(getattr(node.model, field), ())]
+            case Loop():
+                found = [node.start, node.end, node.step]
+                found += [piece.until for piece in node.pieces if piece.until is not None]
+            case Guard():
+                found = [node.condition] if node.condition is not None else []
+            case TileLoop():
+                found = [node.skip_if] if node.skip_if is not None else []
+        for expr in found:
+            names |= dict.fromkeys(sorted(program.flat(expr, node.env).indexed))
+        return self.of_outside(node.route, list(names))
+
+    def _fence(self, step: Step, accesses: list[Access]) -> list[Node]:
+        """Return the fence between copies by cp.async, seen at their barrier, and an engine that reads them."""
+        maker = self.maker
+        for touch in accesses:
+            operand = touch.operand
+            if touch.engine not in READERS or touch.mode != "read" or operand is None:
+                continue
+            if operand.name in maker.program.memories:
+                writes = maker.frame.kernel.engines(operand.name, operand.copy)[1]
+                if By.CP_ASYNC.value in writes:
+                    return [Fence(step.route)]
+        return []
+
+
+def asynchronous(maker: AgentMaker) -> frozenset[str]:
+    """Return the registers on which wgmma works in a task."""
+    if maker.fragments is None:
+        maker.fragments = frozenset(
+            touch.operand.name
+            for step in maker.task.steps()
+            if not isinstance(step.model, str | Do)
+            for touch in maker.program.touches(step, maker.task)
+            if touch.engine is By.WGMMA and touch.operand is not None and touch.operand.kind == "registers"
+        )
+    return maker.fragments

@@ -1,0 +1,131 @@
+"""A task's schedule as an agent's body: loops, conditions, and the steps between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tsc.program.tree import Block as Schedule
+from tsc.program.tree import Guard, Loop, Step, TileLoop
+from tsc.program.tree import Node as ScheduleNode
+from tsc.prove.asked import FALSE, TRUE, Around
+from tsc.prove.machine import Block, Fence, If, Node, Touch, Wait
+from tsc.prove.machine import Item as Part
+from tsc.prove.machine import Loop as MachineLoop
+from tsc.prove.translate.accesses import Accesses
+from tsc.prove.translate.agent import AgentMaker
+from tsc.prove.translate.queue import QUEUE_VERBS, queue_step
+from tsc.prove.translate.tensors import TILE
+
+RING_VERBS = frozenset(("acquire", "commit", "wait", "release", "try_acquire", "try_wait", "skip"))
+ORDER_VERBS = frozenset(("take", "pass", "sync", "arrive"))
+
+
+@dataclass(frozen=True, slots=True)
+class Walker:
+    """Walks the schedule of one agent; `around` are the loops that it is in, outermost first."""
+
+    maker: AgentMaker
+    around: tuple[Around, ...] = ()
+    skipped: TileLoop | None = None
+
+    def block(self, block: Schedule) -> Block:
+        """Return the instructions of a block."""
+        found: list[Node] = []
+        for node in block:
+            found += self._before(node)
+            found += self.node(node)
+        return tuple(found)
+
+    def _before(self, node: ScheduleNode) -> Sequence[Node]:
+        """Return what the generator puts before a node that not all threads of the task enter."""
+        kinds = self.maker.view.hazards.before.get(id(node), set())
+        found: list[Node] = [Fence(node.route)] if kinds & {"fence", "global"} else []
+        return [*found, *(self.maker.sync(node.route) if "sync" in kinds else [])]
+
+    def node(self, node: ScheduleNode) -> Sequence[Node]:
+        """Return the instructions of one node."""
+        match node:
+            case Step():
+                return self.step(node)
+            case TileLoop():
+                return [*self.accesses.indexed(node), *self.tiles(node)]
+            case Loop():
+                return [*self.accesses.indexed(node), *self.loop(node)]
+            case Guard():
+                return [*self.accesses.indexed(node), *self.guard(node)]
+
+    # ---- loops and conditions ------------------------------------------------------------------------------
+
+    @property
+    def accesses(self) -> Accesses:
+        """Return what translates accesses at this place."""
+        variables = [TILE if isinstance(a.node, TileLoop) else a.node.variable for a in reversed(self.around)]
+        return Accesses(self.maker, tuple(variables))
+
+    @property
+    def place(self) -> dict[str, int]:
+        """Return where this CTA stands in its cluster."""
+        return self.maker.frame.cluster.places(self.maker.cta)
+
+    def tiles(self, node: TileLoop) -> list[Node]:
+        """Return the loop over the tiles."""
+        around = self.maker.frame.questions.tiles(node)
+        inner = replace(self, around=(*self.around, around), skipped=node)
+        body = inner.block(node.body)
+        return [MachineLoop(node.route, around.bound, body, around.start, around.step, tiles=True)]
+
+    def loop(self, node: Loop) -> list[Node]:
+        """Return a loop, or one a piece where it is split."""
+        questions, task = self.maker.frame.questions, self.maker.task
+        found: list[Node] = []
+        for piece, around in zip(node.pieces, questions.pieces(node, task, self.around, self.place), strict=True):
+            inner = replace(self, around=(*self.around, around))
+            found.append(MachineLoop(node.route, around.bound, inner.block(piece.body), around.start, around.step))
+        return found
+
+    def guard(self, node: Guard) -> list[Node]:
+        """Return a conditional block, or the side that is known to be taken."""
+        questions, task = self.maker.frame.questions, self.maker.task
+        if node.kind == "skippable" and self.skipped is not None:
+            test = questions.skip(self.skipped, task, self.around, self.place)
+            then, otherwise = self.block(node.otherwise), self.block(node.then)
+        else:
+            test = questions.guard(node, task, self.around, self.place)
+            then, otherwise = self.block(node.then), self.block(node.otherwise)
+        if test in (TRUE, FALSE):
+            return list(then if test == TRUE else otherwise)
+        return [If(node.route, test, then, otherwise)] if then or otherwise else []
+
+    # ---- steps ---------------------------------------------------------------------------------------------
+
+    def step(self, step: Step) -> list[Node]:
+        """Return the instructions of a step, behind the fences and syncs that it needs."""
+        maker = self.maker
+        if step.verb in QUEUE_VERBS and (found := queue_step(maker, step)) is not None:
+            return found
+        found = maker.fences(step)
+        match step.verb:
+            case "pdl_wait" | "pdl_launch":
+                return [*found, *self.launch(step)]
+            case "task_sync":
+                return [*found, *maker.sync(step.route)]
+            case "store_wait":
+                return [*found, *maker.store_wait(step)]
+            case "wgmma_wait":
+                return [*found, *maker.wgmma_wait(step)]
+            case verb if verb in ORDER_VERBS:
+                return [*found, *maker.order_step(step)]
+            case verb if verb in RING_VERBS:
+                return [*self.accesses.indexed(step), *found, *maker.ring_step(step)]
+        return [*found, *self.accesses.step(step)]
+
+    def launch(self, step: Step) -> list[Node]:
+        """Wait for the kernel before, or let the next one start once that is over."""
+        frame = self.maker.frame
+        if frame.outside is None or frame.before is None:
+            return []
+        if step.verb == "pdl_launch":
+            return [Touch(step.route, (Part(((frame.outside,),), False),))]
+        ring = frame.lines.barriers[frame.before].ring
+        return [Wait(step.route, frame.before, self.maker.cursor(("pdl",), ring), moves=False)]
