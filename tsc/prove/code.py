@@ -115,9 +115,7 @@ class _Flat:
         self.block(self.code.agent.body, -1)
         self.put(EndOp(()))
         code = self.code
-        code.sites = tuple(
-            sites_of(code.ops, code.loops, self.system.numbers, self.system.facts)
-        )
+        code.sites = tuple(sites_of(code.ops, code.loops, self.system.numbers, self.system.facts))
         code.linked = _linked(code)
         code.used = tuple(_used(code.ops, cursor) for cursor in range(len(code.agent.cursors)))
         code.kept = tuple(

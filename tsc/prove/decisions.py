@@ -196,9 +196,7 @@ class Decisions:
                 state.numbers.setdefault((number, points, new), (value + far, None))
         return True
 
-    def _position(
-        self, state: State, agent: int, number: int, points: Points
-    ) -> tuple[int | None, int]:
+    def _position(self, state: State, agent: int, number: int, points: Points) -> tuple[int | None, int]:
         """Return with which value of a number's loop an agent goes on, and which of such loops it is."""
         code, frames = self.code.agents[agent], state.frames[agent]
         at, now = state.at[agent], points_of(frames)

@@ -234,9 +234,7 @@ def _columns(
     places: dict[Segment, set[tuple[int, tuple[Segment, ...]] | None]] = {}
     for agent, item, _, _ in _accesses(system):
         columns: tuple[tuple[Segment, ...], ...] = () if item.cursor is None else _columns_of(item)
-        turning = (
-            None if item.cursor is None else of_ring[system.agents[agent].cursors[item.cursor].ring]
-        )
+        turning = None if item.cursor is None else of_ring[system.agents[agent].cursors[item.cursor].ring]
         for cells in item.cells:
             for j, segment in enumerate(cells):
                 place = (turning, columns[j]) if columns and turning is not None else None

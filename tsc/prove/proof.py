@@ -8,10 +8,11 @@ from collections.abc import Hashable, Iterator
 from tsc.prove.code import Code, compile_system
 from tsc.prove.decisions import Decisions
 from tsc.prove.machine import System
+from tsc.prove.notes import Trouble
 from tsc.prove.ops import EndOp
 from tsc.prove.record import Recording, alarm_of
 from tsc.prove.relative import Ignorance, covers, relative
-from tsc.prove.run import Runner, TooLong, Trouble
+from tsc.prove.run import Runner, TooLong
 from tsc.prove.state import State
 from tsc.prove.verdict import Alarm, Answer, Coordinates, Event, Oracle, Outcome, Verdict
 
@@ -62,9 +63,7 @@ def record(system: System, alarm: Alarm) -> tuple[Event, ...]:
 def ending(code: Code, state: State) -> Iterator[Trouble]:
     """Yield what is wrong with a state in which nobody can go on."""
     stuck = [
-        agent
-        for agent, one in enumerate(code.agents)
-        if not isinstance(one.ops[state.at[agent]], EndOp)
+        agent for agent, one in enumerate(code.agents) if not isinstance(one.ops[state.at[agent]], EndOp)
     ]
     if stuck:
         yield Trouble("deadlock", stuck[0], state.at[stuck[0]])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tsc.prove.code import Code
-from tsc.prove.ops import ArriveOp, EndOp, LoadOp, WaitOp
-from tsc.prove.run import Trouble
+from tsc.prove.notes import Trouble
+from tsc.prove.ops import EndOp, WaitOp
 from tsc.prove.state import State
 from tsc.prove.verdict import OUTSIDE, Alarm, Answer, Blocked, Event, Where
 
@@ -81,9 +81,7 @@ def alarm_of(
     if trouble.kind == "unwritten":
         segment = _lowest(trouble.bits)
     elif trouble.bits:
-        other = next(
-            (recording.makers[bit] for bit in _each(trouble.bits) if bit in recording.makers), None
-        )
+        other = next((recording.makers[bit] for bit in _each(trouble.bits) if bit in recording.makers), None)
         segment = _segment_of(code, trouble.bits)
     blocked: tuple[Blocked, ...] = ()
     if trouble.kind == "deadlock":
@@ -105,9 +103,7 @@ def _blocked(code: Code, state: State, agent: int) -> Blocked:
     stage, phase = cursor % barrier.stages, cursor // barrier.stages - op.lag
     came = state.came[barrier.flat + stage]
     missing = {
-        who[0]
-        for who, column in barrier.arrivers.items()
-        if who[0] is not None and not came >> column & 1
+        who[0] for who, column in barrier.arrivers.items() if who[0] is not None and not came >> column & 1
     }
     return Blocked(where_of(code, state, agent, op.barrier, stage, phase), tuple(sorted(missing)))
 
@@ -132,6 +128,3 @@ def _each(bits: int) -> list[int]:
         found.append(bits & -bits)
         bits &= bits - 1
     return found
-
-
-__all__ = ["ArriveOp", "LoadOp", "Recording", "alarm_of", "where_of"]

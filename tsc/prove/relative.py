@@ -139,9 +139,7 @@ class _Relative:
 
     def groups(self, agent: int, engine: int, relevant: int) -> tuple[int, ...]:
         """Return the facts of an engine's groups, without those before the first that matter."""
-        found = [
-            self.turned(group.facts & relevant) for group in self.state.queues[agent][engine].groups
-        ]
+        found = [self.turned(group.facts & relevant) for group in self.state.queues[agent][engine].groups]
         while found and not found[0]:
             del found[0]
         return tuple(found)
@@ -185,9 +183,7 @@ class _Relative:
             if self.state.streams[agent].get((number, points), 0) != stream:
                 continue
             inside = (
-                len(frames) > level
-                and frames[level][0] == number
-                and points_of(frames[:level]) == points
+                len(frames) > level and frames[level][0] == number and points_of(frames[:level]) == points
             )
             if not inside and self.decisions.asks(self.state, agent, number, True, points):
                 return True

@@ -77,8 +77,8 @@ class Alarm:
     """Something that goes wrong in some run.
 
     `at` is the step at which it shows, `other` the access, wait or arrival that it meets (where there is
-    one). `blocked`: all agents that stand still, for a deadlock. `trail`: the decisions that lead there, under
-    which shared numbers were at most `cap` (if they were kept).
+    one). `blocked`: all agents that stand still, for a deadlock. `trail`: the decisions that lead there,
+    under which shared numbers were at most `cap` (if they were kept).
     """
 
     kind: Kind
