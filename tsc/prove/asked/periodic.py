@@ -7,6 +7,7 @@ An integer made of the round's number `i` and constants is followed as `head`, `
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import gcd, lcm
 
 from tsc.expr import EvalError, Expr, evaluate
@@ -124,7 +125,7 @@ class _Follower:
         return _Course(course.head, period, slope)
 
     def chosen(self, function: str, left: Node, right: Node) -> _Course:
-        """Follow the smaller or the larger of two numbers, which from some round on is always the same one."""
+        """Follow the smaller or larger of two numbers, which from some round on is always the same one."""
         a, b = self.aligned(left, right)
         if a.slope == b.slope:
             return a
@@ -132,7 +133,7 @@ class _Follower:
         return _Course(head, a.period, (a if above == (function == "max") else b).slope)
 
     def apart(self, left: Node, right: Node, a: _Course, b: _Course) -> tuple[int, bool]:
-        """Return from which round on one of two numbers that drift apart is above, and whether the left is."""
+        """Return from which round on one of two numbers stays above, and whether the left does."""
         drift = a.slope - b.slope
         sign = 1 if drift > 0 else -1
         least = min(
@@ -164,7 +165,7 @@ class _Follower:
                 )
             case Compare(operands=operands):
                 head, periods = 0, [1]
-                for left, right in zip(operands, operands[1:], strict=False):
+                for left, right in pairwise(operands):
                     a, b = self.aligned(left, right)
                     if a.slope != b.slope:
                         head = max(head, self.apart(left, right, a, b)[0])

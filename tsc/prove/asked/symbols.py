@@ -1,8 +1,8 @@
 """The symbols of conditions and bounds: names of the language in the form in which tasks share them.
 
 The value of the machine's loop with coordinate k is `loop:k` (the tile is coordinate 0 and the value
-`tile.seq`); a value that only one task knows has a symbol of its own. No name of the language has a colon or a
-blank, so they cannot meet.
+`tile.seq`); a value that only one task knows has a symbol of its own. No name of the language has a colon or
+a blank, so they cannot meet.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ class Symbols:
     depths: dict[str, int] = field(default_factory=dict)
     ranges: dict[str, Interval] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)  # how a message writes the value of a loop
+    local: set[str] = field(default_factory=set)  # those that differ between the CTAs of a cluster
     _private: dict[Hashable, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -77,7 +78,15 @@ class Symbols:
         if self.program.queue is not None:
             self.depths |= {f"tile.{axis}": 1 for axis, _ in self.program.queue.axes}
 
-    def own(self, key: Hashable, text: str, depth: int, range_: Interval | None = None) -> Ref:
+    def unit(self, axis: str, size: int) -> Ref:
+        """Return the symbol of a tile coordinate in clusters."""
+        whole = self.program.ranges.get(f"tile.{axis}", Interval(0))
+        range_ = Interval(0, max(0, whole.hi) // size)
+        return self.own(("unit", axis), f"tile.{axis} // {size}", 1, range_, local=True)
+
+    def own(
+        self, key: Hashable, text: str, depth: int, range_: Interval | None = None, local: bool = False
+    ) -> Ref:
         """Return the symbol with this key, whatever its text; texts of different keys are told apart."""
         if key not in self._private:
             name, number = text, 1
@@ -87,6 +96,8 @@ class Symbols:
             self._private[key] = name
             self.depths[name] = depth
             self.ranges[name] = range_ if range_ is not None else Interval()
+            if local:
+                self.local.add(name)
         return Ref(self._private[key])
 
     def depth(self, names: Iterable[str]) -> int:

@@ -1,0 +1,142 @@
+"""Decides conditions for all values of their names, and notes the promises that a decision rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tsc.expr import Expr, Interval, interval, provably
+from tsc.expr.intervals import truth
+from tsc.expr.tree import Bool, Compare, Int, Node
+from tsc.program.model import Program
+from tsc.prove.asked.model import Promise
+from tsc.prove.asked.scope import Scope
+from tsc.prove.asked.symbols import INT32, Symbols, coordinate_of, expression, free
+
+# Beyond so many proofs a program gets answers from bounds alone: unknown is always right.
+MOST_PROOFS = 400
+
+
+class Decider:
+    """Answers what ranges, loops around and promises decide."""
+
+    def __init__(self, program: Program, symbols: Symbols) -> None:
+        self.program, self.symbols = program, symbols
+        self.promises: dict[Promise, None] = {}
+        self.proofs = 0
+        self._answers: dict[tuple[Node, tuple[Node, ...]], bool | None] = {}
+        self._asserts = [
+            (program.flat(expr).tree, ("assert", i)) for i, expr in enumerate(program.spec.assert_)
+        ]
+        self._multiples = {name: dim.multiple_of for name, dim in program.dims.items() if dim.multiple_of > 1}
+        self._vouched = {
+            name
+            for name, dim in program.dims.items()
+            if dim.multiple_of > 1 or dim.interval != Interval(0, INT32)
+        }
+
+    def decide(self, condition: Node, scope: Scope, everywhere: bool = False) -> bool | None:
+        """Decide a condition at a place, or say that it is not known.
+
+        With `everywhere` loops around count only for conditions on their own values.
+        """
+        if isinstance(condition, Bool | Int):
+            return bool(condition.value)
+        names = set(free(condition))
+        local = scope.facts
+        if everywhere and not any(map(coordinate_of, names)):
+            local = tuple(fact for fact in local if not any(map(coordinate_of, free(fact))))
+        facts = _related([*local, *(tree for tree, _ in self._asserts)], names)
+        key = (condition, tuple(facts))
+        if key not in self._answers:
+            self._answers[key] = self._decide(condition, facts, names, scope)
+        return self._answers[key]
+
+    def bounds(self, tree: Node, scope: Scope, most: int) -> tuple[int | None, int | None]:
+        """Bound a number by what is known at a place; bounds farther from zero than `most` are left out."""
+        ranges = self.symbols.ranges | scope.ranges
+        found = self._bounds(tree, ranges, most)
+        if self._vouched & free(tree) and found != self._bounds(tree, self._unvouched(ranges), most):
+            self._note(free(tree))
+        if found[0] is None or found[0] < 1:
+            # What division laws tell is beyond bounds of parts.
+            for lowest in (1, 0):
+                if found[0] is not None and found[0] >= lowest:
+                    break
+                if self.decide(Compare((">=",), (tree, Int(lowest))), scope, everywhere=True):
+                    return lowest, found[1]
+        return found
+
+    def _bounds(self, tree: Node, ranges: Mapping[str, Interval], most: int) -> tuple[int | None, int | None]:
+        expr = expression(tree)
+        if expr is None:
+            return None, None
+
+        whole = interval(expr, ranges)
+        lo = min(whole.lo, most) if whole.lo >= -most else None
+        return lo, whole.hi if abs(whole.hi) <= most else None
+
+    def _decide(self, condition: Node, facts: list[Node], names: set[str], scope: Scope) -> bool | None:
+        ranges = self.symbols.ranges | scope.ranges
+        answer = self._prove(condition, facts, ranges, self._multiples)
+        vouched = self._vouched & names
+        asserted = [tree for tree, _ in self._asserts if tree in facts]
+        if answer is None or not (vouched or asserted):
+            return answer
+        bare = [fact for fact in facts if fact not in asserted]
+        if self._prove(condition, bare, self._unvouched(ranges), {}) is None:
+            self._note(names)
+        return answer
+
+    def _prove(
+        self,
+        condition: Node,
+        facts: Sequence[Node],
+        ranges: Mapping[str, Interval],
+        multiples: Mapping[str, int],
+    ) -> bool | None:
+        bound = truth(condition, ranges)
+        if bound.lo == bound.hi:
+            return bool(bound.lo)
+        self.proofs += 1
+        asked = expression(condition)
+        if self.proofs > MOST_PROOFS or asked is None:
+            return None
+        known: list[Expr] = [fact for fact in map(expression, facts) if fact is not None]
+        return provably(asked, ranges, known, multiples)
+
+    def _unvouched(self, ranges: Mapping[str, Interval]) -> dict[str, Interval]:
+        """Return ranges without those that promises about dims give."""
+        kept = {name: range_ for name, range_ in ranges.items() if not name.startswith("loop:")}
+        return kept | dict.fromkeys(self._vouched, Interval(0, INT32))
+
+    def _note(self, names: set[str] | frozenset[str]) -> None:
+        """Note the promises about these names."""
+        for name in sorted(self._vouched & names):
+            for key in ("min", "max", "multiple_of"):
+                model = self.program.spec.dims.get(name)
+                written = getattr(model, key, None)
+                if written is not None:
+                    self.promise(f"`{name}` keeps to `{key}: {written.text}`", ("dims", name, key))
+        for tree, route in self._asserts:
+            if free(tree) <= names:
+                self.promise(f"`{self.symbols.text(tree)}` holds", route)
+
+    def promise(self, text: str, route: tuple[str | int, ...]) -> None:
+        """Note a promise."""
+        self.promises.setdefault(Promise(text, route))
+
+
+def _related(facts: Sequence[Node], names: set[str]) -> list[Node]:
+    """Choose the facts that have to do with names, and with the names of such facts; add those names."""
+    chosen: list[Node] = []
+    rest = list(facts)
+    grown = True
+    while grown:
+        near = [fact for fact in rest if free(fact) & names]
+        rest = [fact for fact in rest if not free(fact) & names]
+        chosen += near
+        before = len(names)
+        for fact in near:
+            names |= free(fact)
+        grown = len(names) > before
+    return chosen

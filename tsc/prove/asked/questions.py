@@ -1,0 +1,249 @@
+"""Every question that a program's schedules ask, as the machine understands it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tsc.expr import Expr
+from tsc.expr.normal import poly_of
+from tsc.expr.polynomial import ONE, value_of
+from tsc.expr.tree import Compare, Int, Node
+from tsc.program.model import Program, Task
+from tsc.program.tree import Block, Guard, Loop, Step, TileLoop, walk
+from tsc.program.tree import Node as TreeNode
+from tsc.prove.asked.conditions import Conditions
+from tsc.prove.asked.decide import Decider
+from tsc.prove.asked.model import FALSE, TRUE, Around, LoopNode, Promise, both, opposite
+from tsc.prove.asked.places import Places
+from tsc.prove.asked.scope import Rank, Scope, Shape
+from tsc.prove.asked.store import Store
+from tsc.prove.asked.symbols import THREAD_NAMES, Symbols, expression, free
+from tsc.prove.machine import Ask, Bound, Exceeds, Fact, InRounds, Number, Test
+
+# A count known when built is run out up to so many rounds; a larger one is a number of at least that.
+MOST_ROUNDS = 64
+_PLAIN = frozenset(("load", "store", "do"))
+
+
+class Questions:
+    """Asks for loops and conditions; equal ones of different tasks are one `Number` or `Fact`.
+
+    `around` are the loops around a node, outermost first, the loop over the tiles included; `rank` is the
+    CTA's place along the cluster's axes. Nothing here raises for a wrong spec: what is not understood is a
+    number or fact of its own.
+    """
+
+    def __init__(self, program: Program, rounds: int = MOST_ROUNDS) -> None:
+        """Begin with nothing asked; counts known when built are run out up to `rounds`."""
+        self.program = program
+        self.symbols = Symbols(program)
+        self.places = Places(program, self.symbols)
+        self.decider = Decider(program, self.symbols)
+        self.store = Store(self.symbols, self.decider, rounds)
+        self.conditions = Conditions(self.store, self.decider)
+        self._rank: dict[int, Rank] = {}
+
+    @property
+    def numbers(self) -> list[Number]:
+        """The numbers asked for so far; those of an earlier look may have become less by now."""
+        self.store.refresh()
+        return self.store.numbers
+
+    @property
+    def facts(self) -> list[Fact]:
+        """The facts asked for so far."""
+        return self.store.facts
+
+    @property
+    def promises(self) -> tuple[Promise, ...]:
+        """What the answers rest on, beside the text of the program."""
+        return tuple(self.decider.promises)
+
+    def tree_of(self, question: Number | Fact) -> Node | None:
+        """Return what a number or fact stands for, in symbols; nothing for one that has no form."""
+        if isinstance(question, Number):
+            names = [number.name for number in self.store.numbers]
+            return self.store.number_trees[names.index(question.name)] if question.name in names else None
+        names = [fact.name for fact in self.store.facts]
+        return self.store.fact_trees[names.index(question.name)] if question.name in names else None
+
+    # ---- loops ---------------------------------------------------------------------------------------------
+
+    def tiles(self, task: Task, node: TileLoop) -> Bound:
+        """Return how many tiles this CTA has: one under `grid`, else any number."""
+        queue = self.program.queue
+        grid = queue is not None and queue.policy == "grid"
+        if grid and queue is not None and queue.skip_if is None:
+            return Bound(None, 1, 1)
+        return Bound(self.store.tiles(1 if grid else None))
+
+    def loop(self, task: Task, node: Loop, around: tuple[Around, ...], rank: Mapping[str, int]) -> Around:
+        """Return a loop as the machine runs it. A split loop is one loop, its pieces told apart inside."""
+        above, at = tuple(one.node for one in around), tuple(sorted(rank.items()))
+        self._rank[id(node)] = at
+        shape = self.places.shape(task, node, above, at)
+        scope = self.places.scope(task, node, above, at)
+        if node.key is not None:
+            self._keyed(node.key, (*node.route, "key"))
+        self._privately(node, (node.start, node.end, node.step), tuple(p.body for p in node.pieces), scope)
+        return self._machine(node, shape, scope)
+
+    def _machine(self, node: Loop, shape: Shape, scope: Scope) -> Around:
+        bound = poly_of(shape.bound)
+        if value_of(bound) is None:
+            return Around(node, shape.start, shape.step, self.store.bound(bound, scope))
+        count = bound.get(ONE, 0)
+        # Lanes and a loop over all of their rounds stop at one bound, so both ask or both do not.
+        near = count <= self.store.rounds or shape.start > self.store.rounds // 2
+        if shape.step == 1 or shape.start >= shape.step:
+            near = near and count - shape.start <= 2 * self.store.rounds
+        if near or count <= shape.start:
+            return Around(node, shape.start, shape.step, Bound(None, 1, count))
+        return Around(node, shape.start, shape.step, self.store.large(count))
+
+    def pieces(
+        self,
+        task: Task,
+        node: Loop,
+        around_inside: tuple[Around, ...],
+        rank: Mapping[str, int] | None = None,
+    ) -> tuple[Test, ...]:
+        """Return for each piece of a split loop whether a round of the loop lies in it.
+
+        `around_inside` ends with the loop itself. Without a `rank` that of the node's last `loop` counts.
+        """
+        at = self._rank.get(id(node), ()) if rank is None else tuple(sorted(rank.items()))
+        above = tuple(one.node for one in around_inside[:-1])
+        before = self.places.scope(task, node, above, at)
+        inside = self.places.scope(task, node, above, at, inside=True)
+        shape = self.places.shape(task, node, above, at)
+        rises = self.decider.decide(Compare((">",), (before.tree(node.step, node.env), Int(0))), before)
+        tests: list[Test] = []
+        earlier: list[Test] = []
+        for piece in node.pieces:
+            below: Test = TRUE
+            if piece.until is not None:
+                cut = before.tree(piece.until, node.env)
+                side = Compare(("<",) if rises is not False else (">",), (shape.value, cut))
+                below = self._condition(side, inside, piece.until)
+            tests.append(both((*map(opposite, earlier), below)))
+            earlier.append(below)
+        return tuple(tests)
+
+    def count(
+        self,
+        task: Task,
+        expr: Expr,
+        node: Step,
+        around: tuple[Around, ...] = (),
+        rank: Mapping[str, int] | None = None,
+    ) -> Bound:
+        """Return how often a step is done that has a count (`skip`); a negative bound means never."""
+        scope = self._scope(task, node, around, rank or {})
+        poly = poly_of(scope.tree(expr, node.env))
+        value = value_of(poly)
+        if free(scope.tree(expr, node.env)) & THREAD_NAMES:
+            poly = poly_of(scope.private(f"`{expr.text}`"))
+        elif value is not None and value > self.store.rounds:
+            return self.store.large(value)
+        return self.store.bound(poly, scope)
+
+    # ---- conditions ----------------------------------------------------------------------------------------
+
+    def guard(self, task: Task, node: Guard, around: tuple[Around, ...], rank: Mapping[str, int]) -> Test:
+        """Return whether a guard's `then` is done; for `when` and its kin, whether the condition holds."""
+        scope = self._scope(task, node, around, rank)
+        inner = around[-1] if around and isinstance(around[-1].node, Loop) else None
+        match node.kind:
+            case "first_iter" if inner is not None:
+                return InRounds((True,), (False,))
+            case "last_iter" if inner is not None:
+                return Exceeds(inner.bound, inner.step, 0, value=False)
+            case "every" if inner is not None and node.period and node.period > 0:
+                late = (False,) * max(0, node.start or 0)
+                return InRounds(late, (True, *(False,) * (node.period - 1)))
+            case "skippable" if around and isinstance(around[0].node, TileLoop):
+                return opposite(self.skip(task, around[0].node, around[:1], rank))
+            case "when" if node.condition is not None:
+                self._privately(node, (node.condition,), (node.then, node.otherwise), scope)
+                tree = scope.tree(node.condition, node.env)
+                if node.key is not None:
+                    return self._named(node, node.key, tree, scope)
+                return self._condition(tree, scope, node.condition)
+        return self._unknown(node.verb, scope)
+
+    def skip(self, task: Task, node: TileLoop, around: tuple[Around, ...], rank: Mapping[str, int]) -> Test:
+        """Return whether `skip_if` of a loop over tiles leaves out the skippable blocks of a tile."""
+        if node.skip_if is None:
+            return FALSE
+        at = tuple(sorted(rank.items()))
+        scope = self.places.scope(task, node, (), at, inside=True)
+        return self._condition(scope.tree(node.skip_if, node.env), scope, node.skip_if)
+
+    def apart(self, task: Task, node: Guard | Loop) -> bool:
+        """Whether a guard's condition or a loop's bound differs between the threads of a task."""
+        exprs = (node.start, node.end, node.step) if isinstance(node, Loop) else (node.condition,)
+        flat = [self.program.flat(expr, node.env) for expr in exprs if expr is not None]
+        names = {name for expr in flat for name in expr.free}
+        return bool(names & THREAD_NAMES) and not (names & THREAD_NAMES == {"warp"} and task.warps == 1)
+
+    def _scope(
+        self, task: Task, node: TreeNode, around: tuple[Around, ...], rank: Mapping[str, int]
+    ) -> Scope:
+        above: tuple[LoopNode, ...] = tuple(one.node for one in around)
+        return self.places.scope(task, node, above, tuple(sorted(rank.items())))
+
+    def _condition(self, tree: Node, scope: Scope, written: Expr) -> Test:
+        if expression(tree) is None:
+            return self._unknown(written.text, scope)
+        return self.conditions.test(tree, scope)
+
+    def _unknown(self, text: str, scope: Scope) -> Test:
+        """Ask for a fact of one place."""
+        key = (scope.task.label, scope.rank, scope.place, text)
+        short = text if len(text) <= 60 else text[:57] + "..."
+        name = f"{short} in `{scope.task.label}`{scope.places.of_rank(scope.rank)}"
+        return Ask(self.store.fact(key, name, scope.depth, None))
+
+    def _named(self, node: Guard, key: str, tree: Node, scope: Scope) -> Test:
+        """Ask for the fact with a key."""
+        self._keyed(key, (*node.route, "key"))
+        own = scope.rank if scope.differs(tree) else ()
+        depth = scope.depth
+        if not free(tree) & THREAD_NAMES:
+            depth = min(depth, self.symbols.depth(free(tree)))
+        name = f"`key: {key}`{scope.places.of_rank(own) if own else ''}"
+        return Ask(self.store.fact(("key", key, own), name, depth, None))
+
+    # ---- promises ------------------------------------------------------------------------------------------
+
+    def _keyed(self, key: str, route: tuple[str | int, ...]) -> None:
+        self.decider.promise(f"`key: {key}` is one value in all tasks", route)
+
+    def _privately(
+        self, node: Guard | Loop, exprs: tuple[Expr, ...], inner: tuple[Block, ...], scope: Scope
+    ) -> None:
+        """Note the promises about the names of conditions and bounds: constant params and private values."""
+        flat = [self.program.flat(expr, node.env) for expr in exprs]
+        for name in sorted({name for expr in flat for name in expr.indexed}):
+            tensor = self.program.tensors.get(name)
+            if tensor is not None and tensor.constant:
+                self.decider.promise(
+                    f"no kernel before this one writes `{name}`", (*tensor.route, "constant")
+                )
+        if not _orders(inner):
+            return
+        for name in sorted({name for expr in flat for name in expr.free}):
+            version = scope.seen.get(name)
+            step = version.step if version is not None else None
+            if version is not None and not (step is not None and step.verb == "count_in"):
+                kind = "register" if name in self.program.registers else "token"
+                text = f"all threads of `{scope.task.label}` have the same value of the {kind} `{name}`"
+                self.decider.promise(text, node.route)
+
+
+def _orders(inner: tuple[Block, ...]) -> bool:
+    """Whether blocks hold a ring step or a collective operation."""
+    return any(
+        isinstance(node, Step) and node.verb not in _PLAIN for block in inner for node, _ in walk(block)
+    )
