@@ -196,8 +196,9 @@ class _Explorer:
         if any(step < len(program) for step, program in zip(steps, self.flat.agents, strict=True)):
             self.kinds.add("deadlock")
             return
-        for cursor, stages in self.flat.takers:
+        for cursor, stride, stages in self.flat.takers:
             for stage, barrier in enumerate(stages):
-                fills = barriers[barrier][0]
-                if fills and (fills - 1) * len(stages) + stage >= cursor:
-                    self.kinds.add("leftover")
+                for phase in range(barriers[barrier][0]):
+                    fill = phase * len(stages) + stage
+                    if fill >= cursor and (fill - cursor) % stride == 0:
+                        self.kinds.add("leftover")

@@ -41,7 +41,7 @@ class Flat:
     """A system without control: what `explore` runs.
 
     `issued[engine][n]`: items issued when the owner has done n steps; `wrote[agent][n]`: segments written by
-    then. `takers`: the cursor at the end, and the barrier of each stage.
+    then. `takers`: the cursor at the end, its stride, and the barrier of each stage.
     """
 
     agents: tuple[tuple[tuple[Any, ...], ...], ...]
@@ -52,7 +52,7 @@ class Flat:
     counts: tuple[int, ...]
     wrote: tuple[tuple[int, ...], ...]
     written: int
-    takers: tuple[tuple[int, tuple[int, ...]], ...]
+    takers: tuple[tuple[int, int, tuple[int, ...]], ...]
 
 
 class _Walker:
@@ -254,6 +254,7 @@ def flatten(system: m.System, oracle: Oracle) -> Flat:
         takers=tuple(
             (
                 walker.cursors[taker.agent][taker.cursor],
+                system.agents[taker.agent].cursors[taker.cursor].stride,
                 tuple(walker.first[taker.barrier] + s for s in range(stages[taker.barrier])),
             )
             for taker in system.takers

@@ -216,15 +216,15 @@ def _mend_block(
     for node in block:
         match node:
             case m.Loop():
-                bound = _mend_bound(system, node.bound, 1 + values)
-                inside = tiles or node.tiles
                 is_tiles = node.tiles and not tiles and not values
+                inside = tiles or is_tiles
+                bound = _mend_bound(system, node.bound, 0 if is_tiles else 1 + values)
                 body = _mend_block(system, node.body, inside, values + (not is_tiles), loads, stages)
                 mended.append(replace(node, bound=bound, body=body, tiles=is_tiles))
             case m.If():
                 then = _mend_block(system, node.then, tiles, values, loads, stages)
                 otherwise = _mend_block(system, node.otherwise, tiles, values, loads, stages)
-                test = _mend_test(system, node.test, 1 + values, tiles + values)
+                test = _mend_test(system, node.test, tiles, values)
                 if test is None:
                     mended.extend(then)
                 else:
@@ -249,17 +249,20 @@ def _mend_bound(system: m.System, bound: m.Bound, depth: int) -> m.Bound:
     return bound
 
 
-def _mend_test(system: m.System, test: m.Test, depth: int, loops: int) -> m.Test | None:
+def _mend_test(system: m.System, test: m.Test, tiles: bool, values: int) -> m.Test | None:
     match test:
         case m.Ask():
-            return test if system.facts[test.fact].depth <= depth else None
+            return test if system.facts[test.fact].depth <= 1 + values else None
         case m.Exceeds():
-            if test.bound.number is not None and system.numbers[test.bound.number].depth > depth:
-                return None
-            return replace(test, up=None) if test.up is not None and test.up >= loops else test
+            # What is compared with a loop's value has to be known outside of that loop.
+            if test.up is not None and test.up >= tiles + values:
+                test = replace(test, up=None)
+            depth = 1 + values if test.up is None else values - test.up
+            number = test.bound.number
+            return None if number is not None and system.numbers[number].depth > depth else test
         case m.InRounds():
-            return test if test.up < loops else None
+            return test if test.up < tiles + values else None
         case m.All():
-            inner = [_mend_test(system, part, depth, loops) for part in test.tests]
+            inner = [_mend_test(system, part, tiles, values) for part in test.tests]
             kept = tuple(part for part in inner if part is not None)
             return replace(test, tests=kept) if kept else None

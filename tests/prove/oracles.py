@@ -33,11 +33,12 @@ class Fixed:
             most = 3 if declared.name == "tiles" else self.most
             wanted = Random(f"{self.seed}/{number}/{at}").randint(0, most)
         for answer in self.trail:
-            if _about(answer, number, at, declared.depth):
-                if answer.value:
-                    lo = max(lo, answer.threshold + 1)
-                else:
-                    hi = answer.threshold if hi is None else min(hi, answer.threshold)
+            if answer.threshold is None or answer.index != number or answer.at[: declared.depth] != at:
+                continue
+            if answer.value:
+                lo = max(lo, answer.threshold + 1)
+            else:
+                hi = answer.threshold if hi is None else min(hi, answer.threshold)
         wanted = max(wanted, lo)
         return wanted if hi is None else min(wanted, hi)
 
@@ -48,8 +49,18 @@ class Fixed:
         return Random(f"{self.seed}/fact {fact}/{at}").random() < 0.5
 
 
-def _about(answer: Answer, number: int, at: Coordinates, depth: int) -> bool:
-    return answer.threshold is not None and answer.index == number and answer.at[:depth] == at
+def consistent(system: System, trail: tuple[Answer, ...]) -> bool:
+    """Whether numbers and facts can have the values that a trail says, the same at the same coordinates."""
+    oracle = Fixed(system, 0, 0, 0, trail=trail)
+    for answer in trail:
+        if answer.threshold is None:
+            if oracle.fact(answer.index, answer.at) != answer.value:
+                return False
+        else:
+            at = answer.at[: system.numbers[answer.index].depth]
+            if (oracle.number(answer.index, at) > answer.threshold) != answer.value:
+                return False
+    return True
 
 
 def points(system: System, seed: int, rounds: int = 1) -> Iterator[Fixed]:
