@@ -26,7 +26,7 @@ READERS = frozenset((By.STORE, By.WGMMA, By.TCGEN05))
 
 @dataclass(slots=True)
 class Accesses:
-    """Translates the accesses of one agent; `loops` are the variables of the loops around, innermost first."""
+    """Translates the accesses of one agent; `loops` are the loops around by name, innermost first."""
 
     maker: AgentMaker
     loops: tuple[str, ...] = ()
@@ -58,9 +58,9 @@ class Accesses:
 
     # ---- memory --------------------------------------------------------------------------------------------
 
-    def item(self, step: Step, touch: Access, share: tuple[int, int] | None = None, cta: int | None = None) -> (
-        Item | None
-    ):
+    def item(
+        self, step: Step, touch: Access, share: tuple[int, int] | None = None, cta: int | None = None
+    ) -> Item | None:
         """Return the bytes of an operand in memory, at the stage that it means."""
         maker, operand = self.maker, touch.operand
         memory = maker.program.memories.get(operand.name) if operand is not None else None
@@ -161,7 +161,8 @@ class Accesses:
         copy = target.operand.copy
         pipeline = maker.program.pipelines.get((memory.name, copy))
         if not memory.ring or pipeline is None or pipeline.store_ring:
-            maker.frame.leave_out(step.route, f"nothing says when the load into `{target.reference}` is there")
+            sentence = f"nothing says when the load into `{target.reference}` is there"
+            maker.frame.leave_out(step.route, sentence)
             return []
         targets = tuple(self._targets(step, target, memory, copy))
         if not targets:
@@ -182,7 +183,8 @@ class Accesses:
         """Yield where the bytes of a load go: every CTA that shares it gets this one's part."""
         maker, cluster = self.maker, self.maker.frame.cluster
         axis = getattr(step.model, "multicast", None)
-        peers, share = (maker.cta,), None
+        peers: tuple[int, ...] = (maker.cta,)
+        share = None
         if axis is not None and cluster.size > 1:
             size = loaded_bytes(maker.program, step, touch)
             if not cluster.issues(maker.cta, step.model, size, axis):
@@ -223,12 +225,8 @@ class Accesses:
     # ---- the kernel before ---------------------------------------------------------------------------------
 
     def _outside(self, route: Route, accesses: list[Access]) -> list[Node]:
-        names = [
-            touch.operand.name
-            for touch in accesses
-            if touch.operand is not None and touch.operand.kind == "tensor" and touch.engine is not By.PREFETCH
-        ]
-        return self.of_outside(route, names)
+        found = [touch.operand for touch in accesses if touch.engine is not By.PREFETCH]
+        return self.of_outside(route, [one.name for one in found if one is not None])
 
     def of_outside(self, route: Route, names: list[str]) -> list[Node]:
         """Return the read of what the kernels before write, where a tensor is not promised to be constant."""
@@ -242,11 +240,9 @@ class Accesses:
         """Return the reads of tensors inside the expressions of a node."""
         program, names = self.maker.program, dict[str, None]()
         match node:
-            case Step(model=str()):
-                return []
-            case Step():
-                fields = type(node.model).model_fields
-                found = [e for field in fields for _, e in expressions(getattr(node.model, field), ())]
+            case Step(model=model):
+                fields = () if isinstance(model, str) else type(model).model_fields
+                found = [e for field in fields for _, e in expressions(getattr(model, field), ())]
             case Loop():
                 found = [node.start, node.end, node.step]
                 found += [piece.until for piece in node.pieces if piece.until is not None]
@@ -259,7 +255,7 @@ class Accesses:
         return self.of_outside(node.route, list(names))
 
     def _fence(self, step: Step, accesses: list[Access]) -> list[Node]:
-        """Return the fence between copies by cp.async, seen at their barrier, and an engine that reads them."""
+        """Return the fence between copies by cp.async, seen at a barrier, and an engine that reads them."""
         maker = self.maker
         for touch in accesses:
             operand = touch.operand

@@ -12,10 +12,9 @@ from tsc.ops.lowering import Refused
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Order, Task
 from tsc.program.tree import Step
+from tsc.prove.asked import Around
 from tsc.prove.machine import (
     Arrive,
-    Block,
-    Bound,
     Cursor,
     Drain,
     Engine,
@@ -132,7 +131,7 @@ class AgentMaker:
         arrival = Arrive(route, (barrier,), arrive, count)
         return [arrival, Wait(route, barrier, wait) if waits else Move(route, (wait,))]
 
-    def ring_step(self, step: Step) -> list[Node]:
+    def ring_step(self, step: Step, around: tuple[Around, ...]) -> list[Node]:
         """Return the instructions of a step of a ring, or of the rings of a group."""
         members = self.view.members(step)
         if not members:
@@ -150,7 +149,7 @@ class AgentMaker:
             case "release":
                 return self.release(step, members)
             case "skip" if isinstance(step.model, Skip):
-                return self.skip(step, step.model, members)
+                return self.skip(step, step.model, members, around)
         return []  # a try is a look, of which nothing follows
 
     def _store_ring(self, end: tuple[Memory, int]) -> bool:
@@ -220,7 +219,8 @@ class AgentMaker:
         barriers = tuple(self.lines.barrier(memory, copy, "read", cta) for cta in peers)
         reads = frozenset[str]().union(*(use.engine_reads for use in uses))
         engine = self.engine("tcgen05") if By.TCGEN05.value in reads else None
-        count = self.own(weight(self.task, uses, "read"), self.view.rings.arrives(members, "read"))
+        by = "warpgroups" if reads == {By.WGMMA.value} else self.view.rings.arrives(members, "read")
+        count = self.own(weight(self.task, uses, "read"), by)
         if not count:
             return []
         upto = self.place(memory, copy, "wait")
@@ -232,24 +232,20 @@ class AgentMaker:
         """Return this agent's part of a task's arrivals: those of one warp are the leader's."""
         if self.part == "all" or by in ("one", "leader"):
             return count if self.leads else 0
-        leader = 32 if by == "threads" else 1
+        leader = 32 if by == "threads" else 0 if by == "warpgroups" else 1
         return min(leader, count) if self.part == "leader" else max(0, count - leader)
 
-    def skip(self, step: Step, model: Skip, members: tuple[tuple[Memory, int], ...]) -> list[Node]:
+    def skip(
+        self, step: Step, model: Skip, members: tuple[tuple[Memory, int], ...], around: tuple[Around, ...]
+    ) -> list[Node]:
         """Pass over stages: one move a stage, as often as the count says."""
         cursors = [self.place(memory, copy, verb) for memory, copy in members for verb in ("wait", "release")]
         move = Move(step.route, tuple(cursors))
-        bound = self.frame.questions.count(step, self.task, self.frame.cluster.places(self.cta))
-        if bound is None:
-            self.frame.leave_out(step.route, f"the number `{model.count.text}` of stages is not followed")
-            return []
-        if bound.number is None:
-            return [move] if bound.offset == 1 else self._times(step.route, bound, (move,))
-        return self._times(step.route, bound, (move,))
-
-    @staticmethod
-    def _times(route: Route, bound: Bound, body: Block) -> list[Node]:
-        return [] if bound.number is None and bound.offset <= 0 else [Loop(route, bound, body)]
+        place = self.frame.cluster.places(self.cta)
+        bound = self.frame.questions.count(self.task, model.count, step, around, place)
+        if bound.number is None and bound.offset <= 1:
+            return [move] if bound.offset == 1 else []
+        return [Loop(step.route, bound, (move,))]
 
     # ---- store rings ---------------------------------------------------------------------------------------
 
@@ -311,9 +307,7 @@ class AgentMaker:
         ring = self.lines.plain_ring(order.name, order.copy, self.cta, 1)
         key = (step.verb, order.name, str(order.copy))
         if order.kind == "barrier":
-            count = self.task.threads if self.part == "all" else 32 if self.part == "leader" else (
-                self.task.threads - 32
-            )
+            count = self.own(self.task.threads, "threads")
             barrier = self.lines.meeting(order, self.cta)
             return self.meet(step.route, barrier, ("meet", *key[1:]), ring, count, step.verb == "sync")
         label, participants = self.task.label, order.participants
@@ -331,4 +325,3 @@ class AgentMaker:
 def takers_of(agent: int, maker: AgentMaker) -> Iterable[Taker]:
     """Yield what an agent has to take, each once."""
     yield from (Taker(agent, cursor, barrier) for cursor, barrier in dict.fromkeys(maker.takers))
-

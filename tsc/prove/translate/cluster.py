@@ -1,7 +1,8 @@
 """Which CTAs of a cluster are looked at, and which of them share loads.
 
-CTAs that share nothing behave alike, so one stands for all. Along an axis that shares loads two stand for more:
-every order between two of them is also one between those two, because each receives its own loads as well.
+CTAs that share nothing behave alike, so one stands for all. Along an axis that shares loads two stand for
+more: each receives its own loads as well, so that every chain of orders through several CTAs is also one
+through those two.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ class Cluster:
         return 0
 
     def places(self, rank: int) -> dict[str, int]:
-        """Return where a CTA stands along every axis of the launch."""
-        return {axis: self.place(rank, axis) for axis in self.real}
+        """Return where a CTA stands along the axes that are told apart."""
+        return {axis: self.place(rank, axis) for axis in self.extents}
 
     def peers(self, rank: int, axes: Iterable[str]) -> tuple[int, ...]:
         """Return the CTAs that share a place with this one along any of the axes, itself included."""

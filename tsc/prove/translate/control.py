@@ -9,13 +9,14 @@ from tsc.program.tree import Block as Schedule
 from tsc.program.tree import Guard, Loop, Step, TileLoop
 from tsc.program.tree import Node as ScheduleNode
 from tsc.prove.asked import FALSE, TRUE, Around
-from tsc.prove.machine import Block, Fence, If, Node, Touch, Wait
+from tsc.prove.machine import Block, Fence, If, Node, Test, Touch, Wait
 from tsc.prove.machine import Item as Part
 from tsc.prove.machine import Loop as MachineLoop
 from tsc.prove.translate.accesses import Accesses
 from tsc.prove.translate.agent import AgentMaker
 from tsc.prove.translate.queue import QUEUE_VERBS, queue_step
 from tsc.prove.translate.tensors import TILE
+from tsc.source.route import Route
 
 RING_VERBS = frozenset(("acquire", "commit", "wait", "release", "try_acquire", "try_wait", "skip"))
 ORDER_VERBS = frozenset(("take", "pass", "sync", "arrive"))
@@ -27,7 +28,6 @@ class Walker:
 
     maker: AgentMaker
     around: tuple[Around, ...] = ()
-    skipped: TileLoop | None = None
 
     def block(self, block: Schedule) -> Block:
         """Return the instructions of a block."""
@@ -70,32 +70,28 @@ class Walker:
 
     def tiles(self, node: TileLoop) -> list[Node]:
         """Return the loop over the tiles."""
-        around = self.maker.frame.questions.tiles(node)
-        inner = replace(self, around=(*self.around, around), skipped=node)
-        body = inner.block(node.body)
-        return [MachineLoop(node.route, around.bound, body, around.start, around.step, tiles=True)]
+        bound = self.maker.frame.questions.tiles(self.maker.task, node)
+        inner = replace(self, around=(*self.around, Around(node, 0, 1, bound)))
+        return [MachineLoop(node.route, bound, inner.block(node.body), tiles=True)]
 
     def loop(self, node: Loop) -> list[Node]:
-        """Return a loop, or one a piece where it is split."""
+        """Return a loop; where it is split, each round asks in which piece it is."""
         questions, task = self.maker.frame.questions, self.maker.task
-        found: list[Node] = []
-        for piece, around in zip(node.pieces, questions.pieces(node, task, self.around, self.place), strict=True):
-            inner = replace(self, around=(*self.around, around))
-            found.append(MachineLoop(node.route, around.bound, inner.block(piece.body), around.start, around.step))
-        return found
+        shape = questions.loop(task, node, self.around, self.place)
+        inner = replace(self, around=(*self.around, shape))
+        body: Block = ()
+        if not node.split:
+            body = inner.block(node.pieces[0].body)
+        else:
+            tests = questions.pieces(task, node, inner.around, self.place)
+            for piece, test in reversed(list(zip(node.pieces, tests, strict=True))):
+                body = _either(node.route, test, inner.block(piece.body), body)
+        return [MachineLoop(node.route, shape.bound, body, shape.start, shape.step)]
 
     def guard(self, node: Guard) -> list[Node]:
         """Return a conditional block, or the side that is known to be taken."""
-        questions, task = self.maker.frame.questions, self.maker.task
-        if node.kind == "skippable" and self.skipped is not None:
-            test = questions.skip(self.skipped, task, self.around, self.place)
-            then, otherwise = self.block(node.otherwise), self.block(node.then)
-        else:
-            test = questions.guard(node, task, self.around, self.place)
-            then, otherwise = self.block(node.then), self.block(node.otherwise)
-        if test in (TRUE, FALSE):
-            return list(then if test == TRUE else otherwise)
-        return [If(node.route, test, then, otherwise)] if then or otherwise else []
+        test = self.maker.frame.questions.guard(self.maker.task, node, self.around, self.place)
+        return list(_either(node.route, test, self.block(node.then), self.block(node.otherwise)))
 
     # ---- steps ---------------------------------------------------------------------------------------------
 
@@ -117,7 +113,7 @@ class Walker:
             case verb if verb in ORDER_VERBS:
                 return [*found, *maker.order_step(step)]
             case verb if verb in RING_VERBS:
-                return [*self.accesses.indexed(step), *found, *maker.ring_step(step)]
+                return [*self.accesses.indexed(step), *found, *maker.ring_step(step, self.around)]
         return [*found, *self.accesses.step(step)]
 
     def launch(self, step: Step) -> list[Node]:
@@ -129,3 +125,10 @@ class Walker:
             return [Touch(step.route, (Part(((frame.outside,),), False),))]
         ring = frame.lines.barriers[frame.before].ring
         return [Wait(step.route, frame.before, self.maker.cursor(("pdl",), ring), moves=False)]
+
+
+def _either(route: Route, test: Test, then: Block, otherwise: Block) -> Block:
+    """Return one of two blocks by a test, without it where its value is known."""
+    if test in (TRUE, FALSE) or then == otherwise:
+        return then if test == TRUE or then == otherwise else otherwise
+    return (If(route, test, then, otherwise),)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tsc.emit.brackets import Brackets, find_brackets
+from tsc.emit.brackets import Brackets, find_brackets, loads_of
 from tsc.emit.function import Function
 from tsc.emit.hazards import Hazards, find_hazards
 from tsc.emit.held import Held
 from tsc.emit.kernel import Kernel
 from tsc.emit.rings import Rings
 from tsc.program.model import Memory, Program, Queue, Task
-from tsc.program.tree import Step
+from tsc.program.tree import Block, Step, blocks
 from tsc.prove.asked import Questions
 from tsc.prove.translate.cluster import Cluster
 from tsc.prove.translate.lines import Lines
@@ -19,6 +19,8 @@ from tsc.prove.translate.memory import Bank
 from tsc.prove.translate.tensors import Tensors
 from tsc.source.route import Route
 
+# Steps that an arrival may be moved over: they neither wait nor touch memory.
+_PASSED = frozenset(("try_acquire", "try_wait", "commit", "release", "tma_prefetch"))
 DYNAMIC = frozenset(("atomic", "clc"))
 
 
@@ -57,6 +59,26 @@ class View:
         self.held: Held = self.rings.held
         self.brackets: Brackets = find_brackets(frame.kernel, task, self.rings)
         self.hazards: Hazards = find_hazards(frame.kernel, task, self.brackets)
+        self._early(task.tree)
+
+    def _early(self, block: Block) -> None:
+        """Note commits whose arrival comes with a load, before steps that it should have behind it."""
+        for at, node in enumerate(block):
+            for inner in blocks(node):
+                self._early(inner)
+            if not isinstance(node, Step) or node.index not in self.brackets.silent:
+                continue
+            members = {(memory.name, copy) for memory, copy in self.members(node)}
+            for before in reversed(block[:at]):
+                if (
+                    isinstance(before, Step)
+                    and members & loads_of(before, self.frame.kernel, self.task).keys()
+                ):
+                    break
+                if not isinstance(before, Step) or before.verb not in _PASSED:
+                    sentence = "the arrival of this `commit` comes with its load, before what stands between"
+                    self.frame.leave_out(node.route, sentence)
+                    break
 
     def members(self, step: Step) -> tuple[tuple[Memory, int], ...]:
         """Return the rings of a ring step, those of a group apart."""
@@ -72,7 +94,7 @@ class View:
         return 0 if value is None else int(value)
 
     def reads_where_it_waits(self, step: Step, memory: Memory, copy: int, reads: bool) -> bool | None:
-        """Whether an access means the stage waited for last, or else the one acquired last; `None`: neither."""
+        """Whether an access means the stage waited for last, not the one acquired last; `None`: neither."""
         name, held = memory.name, self.held
         waits, fills = (name, copy, "read") in held.takes, (name, copy, "write") in held.takes
         if waits and fills:

@@ -150,9 +150,7 @@ class Lines:
             axis = getattr(step.model, "multicast", None)
             if axis is None:
                 continue
-            for touch in touches(
-                step, self.program.meanings, self.program.works, task.name, task.replica
-            ):
+            for touch in touches(step, self.program.meanings, self.program.works, task.name, task.replica):
                 operand = touch.operand
                 if not touch.writes or operand is None or operand.copy != copy or operand.name not in names:
                     continue

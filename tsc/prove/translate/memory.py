@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tsc.program.model import Memory, Program
 from tsc.prove.machine import Cells, Segment
@@ -47,7 +48,7 @@ class Bank:
             parts = self.shares.get((part.place[0], part.place[3]), 1)
             cuts |= {part.begin + (part.end - part.begin) * i // parts for i in range(parts + 1)}
         ordered, first = sorted(cuts), 0
-        for begin, end in zip(ordered, ordered[1:], strict=False):
+        for begin, end in pairwise(ordered):
             while first < len(ranges) and ranges[first].end <= begin:
                 first += 1
             owners = []
@@ -80,7 +81,7 @@ class Bank:
     def cells(
         self, memory: Memory, copy: int, buffer: str | None, cta: int, share: tuple[int, int] | None = None
     ) -> Cells:
-        """Return the segments of a buffer (of all without one) stage by stage; of a share `(i, n)` its part."""
+        """Return the segments of a buffer (of all without one) by stage; of a share `(i, n)` its part."""
         buffers = [one for one in memory.buffers if buffer is None or one.name == buffer]
         found = []
         for stage in range(max(1, memory.stages or 1)):

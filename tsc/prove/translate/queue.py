@@ -57,8 +57,8 @@ class _Answers:
                 item = Item(self.cells(maker.cta), False, self.cursor("wait"), 1, fresh=True)
                 return [Touch(route, (item,))]
             case "release":
-                count = maker.own(answers_taken(maker.task), "warps")
-                return [Arrive(route, (self.barrier("empty", 0),), self.cursor("release"), count)] if count else []
+                if count := maker.own(answers_taken(maker.task), "warps"):
+                    return [Arrive(route, (self.barrier("empty", 0),), self.cursor("release"), count)]
         return []
 
     def cursor(self, verb: str) -> int:
@@ -68,8 +68,8 @@ class _Answers:
         lines, program = self.frame.lines, self.maker.program
         if side == "full":
             return lines.add(LineKey(self.queue.name, 0, "full", cta), self.ring, 1)
-        takers = [task for task in program.tasks if any(_gives_back(step, self.queue) for step in task.steps())]
-        count = len(self.ctas) * sum(map(answers_taken, takers))
+        tasks = (task for task in program.tasks if _gives_back(task, self.queue))
+        count = len(self.ctas) * sum(map(answers_taken, tasks))
         return lines.add(LineKey(self.queue.name, 0, "empty", cta), self.ring, count)
 
     def cells(self, cta: int) -> tuple[tuple[Segment, ...], ...]:
@@ -90,6 +90,6 @@ def answers_taken(task: Task) -> int:
     return 1 if task.single else task.warps or 1
 
 
-def _gives_back(step: Step, queue: Queue) -> bool:
-    reference = operand_of(step)
-    return step.verb == "release" and reference is not None and reference.name == queue.name
+def _gives_back(task: Task, queue: Queue) -> bool:
+    found = (operand_of(step) for step in task.steps() if step.verb == "release")
+    return any(reference is not None and reference.name == queue.name for reference in found)
