@@ -72,7 +72,8 @@ class Walker:
         """Return the loop over the tiles."""
         bound = self.maker.frame.questions.tiles(self.maker.task, node)
         inner = replace(self, around=(*self.around, Around(node, 0, 1, bound)))
-        return [MachineLoop(node.route, bound, inner.block(node.body), tiles=True)]
+        body = inner.block(node.body)
+        return [MachineLoop(node.route, bound, body, tiles=True)] if body else []
 
     def loop(self, node: Loop) -> list[Node]:
         """Return a loop; where it is split, each round asks in which piece it is."""
@@ -86,7 +87,7 @@ class Walker:
             tests = questions.pieces(task, node, inner.around, self.place)
             for piece, test in reversed(list(zip(node.pieces, tests, strict=True))):
                 body = _either(node.route, test, inner.block(piece.body), body)
-        return [MachineLoop(node.route, shape.bound, body, shape.start, shape.step)]
+        return [MachineLoop(node.route, shape.bound, body, shape.start, shape.step)] if body else []
 
     def guard(self, node: Guard) -> list[Node]:
         """Return a conditional block, or the side that is known to be taken."""
