@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.peer.cases import SECTIONS, Shared
 from tsc.check import Report, check_file, select
+from tsc.rules.registry import OF_PROOF
 from tsc.spec.overrides import parse_overrides
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,8 +95,19 @@ def check(peer: Peer, given: Mapping[str, int] | None = None) -> Report:
 
 
 def differences(peer: Peer, report: Report) -> list[str]:
-    """Say what was expected and not reported, and what was reported and not expected."""
-    found = {(it.span.start.line, it.name): it.message for it in report.diagnostics}
-    missing = [f"line {line}: no {rule}" for line, rule in sorted(peer.marks - set(found))]
-    extra = [f"line {line}: {rule}: {found[line, rule]}" for line, rule in sorted(set(found) - peer.marks)]
-    return missing + extra
+    """Say what was expected and not reported, and what was reported and not expected.
+
+    The proof shows a fault where the run meets it, which may be the other of two steps: its marks may stand at a
+    related place.
+    """
+    met: set[tuple[int, str]] = set()
+    extra = []
+    for it in report.diagnostics:
+        lines = {it.span.start.line}
+        if it.name in OF_PROOF:
+            lines |= {label.span.start.line for label in it.related}
+        here = {(line, it.name) for line in lines} & peer.marks
+        met |= here
+        if not here:
+            extra.append(f"line {it.span.start.line}: {it.name}: {it.message}")
+    return [f"line {line}: no {rule}" for line, rule in sorted(peer.marks - met)] + extra
