@@ -1,0 +1,95 @@
+"""The mutants of the shipped schedules, their results, and that the check still rejects what failed."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+import yaml
+
+from benchmarks import mutants
+from benchmarks.mutate import KEPT, Mutant, drops, guards, steps, verb
+
+
+@cache
+def made() -> dict[str, Mutant]:
+    return {mutant.name: mutant for mutant in mutants.every_mutant()}
+
+
+def test_there_are_enough_of_each_and_no_two_alike() -> None:
+    for spec in ("copy/tma", "norm/rmsnorm"):
+        assert sum(mutant.spec == spec for mutant in made().values()) >= 60
+    assert len({(mutant.spec, mutant.text) for mutant in made().values()}) == len(made())
+
+
+def test_every_mutant_differs_from_its_spec_and_is_the_same_each_time() -> None:
+    for mutant in made().values():
+        shipped = mutants.spec_path(mutant.spec).read_text(encoding="utf-8")
+        assert yaml.safe_load(mutant.text) != yaml.safe_load(shipped) or mutant.sort == "reorder"
+    assert list(mutants.every_mutant()) == list(made().values())
+
+
+@pytest.mark.parametrize("spec", mutants.SPECS)
+def test_what_a_spec_computes_is_not_changed(spec: str) -> None:
+    text = mutants.spec_path(spec).read_text(encoding="utf-8")
+    results = sum(verb(step) in KEPT for _, _, step, _ in steps(yaml.safe_load(text)))
+    for sort in (drops, guards):
+        for mutation in sort(yaml.safe_load(text)):
+            data = yaml.safe_load(text)
+            mutation.change(data)
+            left = sum(verb(step) in KEPT for _, _, step, _ in steps(data))
+            assert left >= results - ("load" in mutation.words)
+
+
+def test_the_results_add_up() -> None:
+    facts = mutants.result()
+    assert {"date", "device", "driver", "torch", "tsc", "commit", "method"} <= facts.keys()
+    assert facts["commit"] != "unknown"
+    for group, counts in facts["counts"].items():
+        rows = mutants.of(facts["mutants"], group)
+        assert counts == mutants.confusion(rows)
+        assert sum(row["outcome"] != "not buildable" for row in rows) >= 60
+    assert {row["outcome"] for row in facts["mutants"]} <= set(mutants.OUTCOMES)
+    assert all(row["proved"] == (not row["rules"]) for row in facts["mutants"])
+
+
+def test_the_shipped_kernels_were_right_amid_the_mutants() -> None:
+    controls = mutants.result()["controls"]
+    assert {name.partition("-")[0] for name in controls} == {spec.replace("/", "_") for spec in mutants.SPECS}
+    assert set(controls.values()) == {"right"}
+
+
+def test_every_hang_was_seen_alone_too() -> None:
+    facts = mutants.result()
+    hangs = sum(row["outcome"] == "hang" for row in facts["mutants"])
+    assert facts["hangs run again alone"] == facts["hangs"] == hangs
+
+
+def test_nothing_that_was_proved_failed() -> None:
+    assert mutants.false_proofs(mutants.result()) == []
+
+
+def test_a_false_proof_is_noticed() -> None:
+    row = {"name": "x", "proved": True, "outcome": "hang"}
+    assert mutants.false_proofs({"mutants": [row]}) == ["x"]
+
+
+@pytest.mark.parametrize("spec", mutants.SPECS)
+def test_the_check_rejects_what_failed_on_the_gpu(spec: str) -> None:
+    judged = 0
+    for row in mutants.result()["mutants"]:
+        mutant = made().get(row["name"])
+        if row["spec"] != spec or row["outcome"] not in mutants.FAILED:
+            continue
+        if mutant is not None and mutant.words == row["words"]:
+            judged += 1
+            assert not mutants.verdict_of(mutant.name, mutant.text)["proved"], row["words"]
+    assert judged
+
+
+def test_the_table_shows_every_count() -> None:
+    shown = mutants.table()
+    for group, counts in mutants.result()["counts"].items():
+        for verdict in ("proved", "rejected"):
+            cells = [counts[f"{verdict}, {outcome}"] for outcome in mutants.OUTCOMES]
+            assert f"| {group} | {sum(cells)} | {verdict} | {' | '.join(map(str, cells))} |" in shown
