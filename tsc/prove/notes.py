@@ -34,6 +34,10 @@ class Recorder(Protocol):
         """Note that the facts of these bits are those of the step noted last."""
         ...
 
+    def met(self, trouble: Trouble) -> None:
+        """Note that the step noted last went wrong, while it is known what it met."""
+        ...
+
 
 class Notes:
     """Keeps what goes wrong between two questions; `stopped` after a violated window, behind which nothing
@@ -62,6 +66,8 @@ class Notes:
     ) -> None:
         """Note what went wrong."""
         self.troubles.append(Trouble(kind, self.agent, self.at, barrier, stage, phase, bits))
+        if self.recorder is not None:
+            self.recorder.met(self.troubles[-1])
         self.stopped |= stop
 
     def note(

@@ -17,6 +17,7 @@ class Recording:
         self.log: list[Event] = []
         self.makers: dict[int, Where] = {}  # by the fact's bit
         self.arrivals: dict[tuple[int, int, int], list[int]] = {}  # barrier, stage, phase -> events
+        self.meetings: dict[Trouble, tuple[Where, Where | None]] = {}  # where it showed first, and what it met
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -42,6 +43,12 @@ class Recording:
             low = bits & -bits
             self.makers[low] = where
             bits ^= low
+
+    def met(self, trouble: Trouble) -> None:
+        """Note where a trouble shows and what it meets, which later steps of the run overwrite."""
+        if trouble.bits and self.log and trouble not in self.meetings:
+            other = next((self.makers[bit] for bit in _each(trouble.bits) if bit in self.makers), None)
+            self.meetings[trouble] = self.log[-1].where, other
 
 
 def where_of(
@@ -79,9 +86,11 @@ def alarm_of(
         here = seen[-1] if seen else here
     other, segment = None, None
     if trouble.kind == "unwritten":
+        here = recording.meetings.get(trouble, (here, None))[0]
         segment = _lowest(trouble.bits)
     elif trouble.bits:
-        other = next((recording.makers[bit] for bit in _each(trouble.bits) if bit in recording.makers), None)
+        if trouble in recording.meetings:
+            here, other = recording.meetings[trouble]
         segment = _segment_of(code, trouble.bits)
     blocked: tuple[Blocked, ...] = ()
     if trouble.kind == "deadlock":
