@@ -51,37 +51,38 @@ class Accesses(Barriers):
 
     def load(self, state: State, agent: int, op: LoadOp) -> None:
         """Issue a load: it lands at any later time, and each phase it arrives for waits for it."""
-        past = state.known[agent]
+        landings, issues = [], 0
         for index, column, part, weight in op.targets:
             barrier = self.barriers[index]
             cursor = state.cursors[agent][part.cursor] - part.back if part.cursor is not None else 0
             stage, phase = cursor % barrier.stages, cursor // barrier.stages
-            flat = barrier.flat + stage
             self.note(state, "load", index, stage, phase)
             spread = self.spread(state, agent, part)
-            fits = state.got[flat] + weight <= barrier.count
-            if not fits or not self.in_window(state, past, barrier, stage, phase):
+            fits = state.got[barrier.flat + stage] + weight <= barrier.count
+            if not fits or not self.in_window(state, state.known[agent], barrier, stage, phase):
                 self.trouble("arrive", index, stage, phase, stop=True)
                 return
+            first = barrier.first + stage * barrier.stride
+            landed = spread.plain | 1 << first + column
+            if not weight:
+                issues |= 1 << first + 3 * barrier.ages + len(barrier.waiters) + barrier.issuers[agent]
+            self.made(landed | issues)
+            landings.append((index, stage, column, weight, landed))
             state.written |= spread.writes
-            bit = 1 << barrier.first + stage * barrier.stride + column
-            state.forget(spread.plain | bit)
-            self.made(spread.plain | bit)
+        state.forget(issues)
+        state.known[agent] |= issues
+        for index, stage, column, weight, landed in landings:
+            flat = self.barriers[index].flat + stage
+            state.forget(landed)
             state.came[flat] |= 1 << column
+            # What is known moves when a phase ends, so it is looked up anew.
             if weight:
-                state.current[flat] |= past | spread.plain | bit
+                state.current[flat] |= state.known[agent] | landed
                 self.count(state, index, stage, weight)
+                if self.stopped:
+                    return
             else:
-                state.landing[flat] |= past | spread.plain | bit
-                issue = barrier.issuers[agent]
-                issued = 1 << barrier.first + stage * barrier.stride + 3 * barrier.ages
-                issued <<= len(barrier.waiters) + issue
-                state.forget(issued)
-                self.made(issued)
-                state.known[agent] |= issued
-                past |= issued
-            if self.stopped:
-                return
+                state.landing[flat] |= state.known[agent] | landed
 
     def drained(self, state: State, agent: int, op: DrainOp) -> None:
         """Learn that all groups of an engine but the youngest are done."""

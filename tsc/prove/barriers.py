@@ -67,46 +67,44 @@ class Barriers(Notes):
         stride = self.code.agents[agent].agent.cursors[op.cursor].stride
         cursors = state.cursors[agent]
         while op.upto is None or cursors[op.upto] - cursors[op.cursor] > op.keep * stride:
-            cursor = cursors[op.cursor]
-            for index, column in zip(op.barriers, op.columns, strict=True):
-                past = state.known[agent]
-                if op.engine is not None:
-                    # The arrival is behind all that the engine has been given.
-                    queue = state.queues[agent][op.engine]
-                    for group in queue.groups:
-                        past |= group.facts | group.proof
-                    past |= queue.past
-                    queue.past = past
-                self.arrival(state, agent, op, index, column, cursor, past)
-                if self.stopped:
-                    return
+            self.arrival(state, agent, op, cursors[op.cursor])
+            if self.stopped:
+                return
             cursors[op.cursor] += stride
             if op.upto is None:
                 return
 
-    def arrival(
-        self, state: State, agent: int, op: ArriveOp, index: int, column: int, cursor: int, past: int
-    ) -> None:
-        """Count one arrival at one barrier."""
-        barrier = self.barriers[index]
-        stage, phase = cursor % barrier.stages, cursor // barrier.stages
-        flat = barrier.flat + stage
-        self.note(state, "arrive", index, stage, phase)
-        fits = state.got[flat] + op.weight <= barrier.count
-        if not fits or not self.in_window(state, past, barrier, stage, phase):
-            self.trouble("arrive", index, stage, phase, stop=True)
-            return
-        bit = 1 << barrier.first + stage * barrier.stride + column
-        state.forget(bit)
-        self.made(bit)
-        if op.engine is None:
-            state.known[agent] |= bit
-        else:
-            state.queues[agent][op.engine].past |= bit
-            state.queues[agent][op.engine].proof |= past | bit
-        state.came[flat] |= 1 << column
-        state.current[flat] |= past | bit
-        self.count(state, index, stage, op.weight)
+    def arrival(self, state: State, agent: int, op: ArriveOp, cursor: int) -> None:
+        """Count one arrival at each barrier: one after the other, since nothing makes them one event."""
+        queue = None if op.engine is None else state.queues[agent][op.engine]
+        for index, column in zip(op.barriers, op.columns, strict=True):
+            barrier = self.barriers[index]
+            stage, phase = cursor % barrier.stages, cursor // barrier.stages
+            flat = barrier.flat + stage
+            past = state.known[agent]
+            if queue is not None:
+                # The arrival is behind all that the engine has been given.
+                past |= queue.past
+                for group in queue.groups:
+                    past |= group.facts | group.proof
+            self.note(state, "arrive", index, stage, phase)
+            fits = state.got[flat] + op.weight <= barrier.count
+            if not fits or not self.in_window(state, past, barrier, stage, phase):
+                self.trouble("arrive", index, stage, phase, stop=True)
+                return
+            bit = 1 << barrier.first + stage * barrier.stride + column
+            state.forget(bit)
+            self.made(bit)
+            if queue is None:
+                state.known[agent] |= bit
+            else:
+                queue.past |= past | bit
+                queue.proof |= past | bit
+            state.came[flat] |= 1 << column
+            state.current[flat] |= past | bit
+            self.count(state, index, stage, op.weight)
+            if self.stopped:
+                return
 
     def in_window(self, state: State, past: int, barrier: BarrierBits, stage: int, phase: int) -> bool:
         """Return whether an arrival surely falls into the phase that it is meant for."""

@@ -138,11 +138,15 @@ class _Relative:
         return at, self.frames(state.frames[agent]), cursors, queues, tuple(streams)
 
     def groups(self, agent: int, engine: int, relevant: int) -> tuple[int, ...]:
-        """Return the facts of an engine's groups, without those before the first that matter."""
-        found = [self.turned(group.facts & relevant) for group in self.state.queues[agent][engine].groups]
-        while found and not found[0]:
-            del found[0]
-        return tuple(found)
+        """Return the facts of an engine's groups, without those before the first that may teach anything."""
+        groups, known = self.state.queues[agent][engine].groups, self.state.known[agent]
+        first = 0
+        while first < len(groups):
+            group = groups[first]
+            if (group.facts | group.proof & ~known) & relevant:
+                break
+            first += 1
+        return tuple(self.turned(group.facts & relevant) for group in groups[first:])
 
     def frames(self, frames: list[Frame]) -> Hashable:
         points = self.points(points_of(frames))
@@ -248,14 +252,18 @@ class _Relative:
                 landing = loads is not None and state.came[flat] >> loads & 1
                 found.append(self.turned(current[b] & ~state.current[flat]) if state.got[flat] else 0)
                 found.append(self.turned(current[b] & ~state.landing[flat]) if landing else 0)
-                found.append(self.turned(last[b] & ~state.last[flat]) if state.done[flat] else 0)
+                # Before the first phase is over a wait teaches nothing.
+                found.append(self.turned(last[b] & ~(state.last[flat] if state.done[flat] else 0)))
         for agent, one in enumerate(code.agents):
             at = state.at[agent]
             for engine, queue in enumerate(state.queues[agent]):
                 if one.commits[at] >> engine & 1:
                     found.append(self.turned(relevant[agent] & ~queue.past))
                 if one.drains[at] >> engine & 1:
-                    found.extend(self.turned(relevant[agent] & ~g.proof) for g in queue.groups)
+                    kept = len(self.groups(agent, engine, relevant[agent]))
+                    groups = queue.groups[len(queue.groups) - kept :]
+                    found.extend(self.turned(relevant[agent] & ~group.proof) for group in groups)
+                    found.append(self.turned(relevant[agent] & ~queue.proof))
         return found
 
     def turned(self, mask: int) -> int:
