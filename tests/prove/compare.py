@@ -92,8 +92,8 @@ def compare_symbolic(system: System, seed: int, count: Count, budget: int = BUDG
     for oracle in points(system, seed):
         count["points"] += 1
         kinds = kinds_of(check_run(system, oracle))
-        if kinds and verdict.outcome == "proved":
-            return f"proved, but a run has {sorted(kinds)} at {_told(oracle)}"
+        if kinds and verdict.outcome != "unproven" and within(system, oracle, verdict.up_to):
+            return f"{verdict.outcome}, but a run has {sorted(kinds)} at {_told(oracle)}"
         bad = bad or bool(kinds)
     if verdict.outcome == "unproven":
         count["unproven, no run bad"] += not bad
@@ -101,9 +101,15 @@ def compare_symbolic(system: System, seed: int, count: Count, budget: int = BUDG
     for oracle in fixed_answers(system, seed):
         outcome = explore(system, oracle, stop_at_window=True)
         count["explorer points"] += 1
-        if outcome.kinds:
-            return f"proved, but the explorer has {sorted(outcome.kinds)} at {_told(oracle)}"
+        if outcome.kinds and within(system, oracle, verdict.up_to):
+            return f"{verdict.outcome}, but the explorer has {sorted(outcome.kinds)} at {_told(oracle)}"
     return ""
+
+
+def within(system: System, oracle: Fixed, up_to: int | None) -> bool:
+    """Whether the numbers that all tiles share are at most `up_to`."""
+    shared = [i for i, number in enumerate(system.numbers) if number.depth == 0 and number.name != "tiles"]
+    return up_to is None or all(oracle.number(number, ()) <= up_to for number in shared)
 
 
 def _refuted(system: System, seed: int, verdict: Verdict, count: Count) -> str:
@@ -162,6 +168,7 @@ FIXED = ("compared", "ok", "window", "deadlock", "race", "unwritten", "leftover"
 SYMBOLIC = (
     "symbolic",
     "proved",
+    "bounded",
     "refuted",
     "unproven",
     "unproven, no run bad",

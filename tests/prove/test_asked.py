@@ -1,0 +1,372 @@
+"""Loop bounds and conditions as questions, held against the values that they have at every round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from tests.program.build import program
+from tsc.expr import EvalError, Expr, evaluate
+from tsc.program.model import Program, Task
+from tsc.program.tree import Block, Guard, Loop, Step, TileLoop
+from tsc.prove.asked import FALSE, TRUE, Around, Questions
+from tsc.prove.machine import All, Ask, Bound, Exceeds, InRounds, Test
+from tsc.spec.schedule import Do, Skip
+
+# ---- every round of a schedule, by the rules of the language -----------------------------------------------
+
+
+class Element:
+    """A tensor, or what a work returns for arguments: any value, but always the same."""
+
+    def __init__(self, name: str, most: int) -> None:
+        self.name, self.most = name, most
+
+    def __getitem__(self, index: Any) -> int:
+        return hash((len(self.name), index)) % self.most
+
+
+@dataclass
+class Launch:
+    """One launch as one CTA sees it: sizes, the tiles that it gets, its place in the cluster."""
+
+    found: Program
+    values: dict[str, Any]
+    tiles: list[dict[str, int]]
+    rank: dict[str, int]
+
+
+@dataclass
+class Now:
+    """Where a task stands: the values of names as the author knows them, and the machine's values."""
+
+    names: dict[str, Any]
+    loops: list[tuple[Around, int, int]] = field(default_factory=list)  # value, round
+
+
+class Visitor:
+    """Walks a task round by round, and holds what the questions say against what is."""
+
+    def __init__(self, questions: Questions, launch: Launch, seen: dict[Any, int]) -> None:
+        self.questions, self.launch, self.seen = questions, launch, seen
+        self.checked = 0
+        self.private: dict[str, int] = {}
+
+    def value(self, expr: Expr, env: Mapping[str, Any], now: Now) -> int:
+        flat = self.launch.found.flat(expr, env)
+        return int(evaluate(flat, {**self.launch.values, **now.names, **env}))
+
+    def task(self, task: Task) -> None:
+        env = {**{f"cluster.{axis}": place for axis, place in self.launch.rank.items()}}
+        self.block(task, task.tree, Now(env))
+
+    def block(self, task: Task, block: Block, now: Now) -> None:
+        for node in block:
+            match node:
+                case TileLoop():
+                    self.tile_loop(task, node, now)
+                case Loop():
+                    self.loop(task, node, now)
+                case Guard():
+                    self.guard(task, node, now)
+                case Step(model=Do(do=work, with_=given, out=out)):
+                    values = tuple(self.value(expr, node.env, now) for expr in given.values())
+                    made = Element(f"{work}.r", 5)[values if values else (0,)]
+                    now.names.update(dict.fromkeys(out, made))
+                case Step(model=Skip(count=count)):
+                    bound = self.questions.count(task, count, node, around(now), self.launch.rank)
+                    assert self.bound(bound, now) == self.value(count, node.env, now)
+
+    def tile_loop(self, task: Task, node: TileLoop, now: Now) -> None:
+        bound = self.questions.tiles(task, node)
+        here = Around(node, 0, 1, bound)
+        for t, tile in enumerate(self.launch.tiles):
+            names = {f"tile.{axis}": value for axis, value in tile.items()} | {"tile.seq": t}
+            inside = Now({**now.names, **names}, [*now.loops, (here, t, t)])
+            if node.skip_if is not None:
+                test = self.questions.skip(task, node, around(inside), self.launch.rank)
+                assert self.holds(test, inside) == bool(self.value(node.skip_if, node.env, inside))
+            self.block(task, node.body, inside)
+            now.names.update({k: v for k, v in inside.names.items() if k not in names})
+
+    def loop(self, task: Task, node: Loop, now: Now) -> None:
+        start, end, step = (self.value(expr, node.env, now) for expr in (node.start, node.end, node.step))
+        assume(step != 0)
+        values = list(range(start, end, step))
+        here = self.questions.loop(task, node, around(now), self.launch.rank)
+        most = self.bound(here.bound, now)
+        machine = list(range(here.start, max(here.start, most), here.step))
+        assert len(machine) == len(values)
+        cuts = [self.value(p.until, node.env, now) for p in node.pieces if p.until is not None]
+        for round_, (value, own) in enumerate(zip(values, machine, strict=True)):
+            names = {node.variable: value, "iter": round_, "trips": len(values)}
+            inside = Now({**now.names, **names}, [*now.loops, (here, own, round_)])
+            part = next((p for p, cut in enumerate(cuts) if (value < cut if step > 0 else value > cut)), len(cuts))
+            if node.split:
+                tests = self.questions.pieces(task, node, around(inside), self.launch.rank)
+                assert [self.holds(test, inside) for test in tests] == [p == part for p in range(len(tests))]
+            self.block(task, node.pieces[part].body, inside)
+            now.names.update({k: v for k, v in inside.names.items() if k not in names})
+
+    def guard(self, task: Task, node: Guard, now: Now) -> None:
+        test = self.questions.guard(task, node, around(now), self.launch.rank)
+        iter_, trips = now.names.get("iter", 0), now.names.get("trips", 1)
+        if node.kind == "first_iter":
+            taken = iter_ == 0
+        elif node.kind == "last_iter":
+            taken = iter_ == trips - 1
+        elif node.kind == "every":
+            since = iter_ - (node.start or 0)
+            taken = since >= 0 and since % (node.period or 1) == 0
+        else:
+            assert node.condition is not None
+            taken = bool(self.value(node.condition, node.env, now))
+        assert self.holds(test, now) == taken, (node.condition, test, now.names)
+        self.checked += 1
+        self.block(task, node.then if taken else node.otherwise, now)
+
+    # ---- the machine's side --------------------------------------------------------------------------------
+
+    def at(self, now: Now) -> tuple[int, ...]:
+        values = [value for _, value, _ in now.loops]
+        tiled = bool(now.loops) and isinstance(now.loops[0][0].node, TileLoop)
+        return tuple(values) if tiled else (-1, *values)
+
+    def symbols(self, now: Now) -> dict[str, Any]:
+        """Give the symbols of questions the values that they stand for."""
+        at = self.at(now)
+        env: dict[str, Any] = {**self.launch.values, **now.names}
+        env |= {f"loop:{i}": value for i, value in enumerate(at) if i}
+        env["tile.seq"], env["tiles"] = at[0], len(self.launch.tiles)
+        for axis, size in self.launch.found.cluster:
+            if size > 1:
+                env[f"tile.{axis} // {size}"] = now.names.get(f"tile.{axis}", 0) // size
+        env |= {f"w{i}.r": Element(f"w{i}.r", 5) for i in range(2)}
+        env |= {name: hash(name) % 3 for name in self.private}
+        return env
+
+    def number(self, index: int, now: Now, depth: int) -> int:
+        number, tree = self.questions.numbers[index], self.questions.store.number_trees[index]
+        assert number.depth <= depth
+        value = int(evaluate(Expr("", tree, ()), self.symbols(now)))
+        at = self.at(now)[: number.depth]
+        # One answer for each value of the loops on which it depends, whoever asks.
+        assert self.seen.setdefault(("number", index, at), value) == value, number
+        return value
+
+    def bound(self, bound: Bound, now: Now, up: int | None = None) -> int:
+        if bound.number is None:
+            return bound.offset
+        coordinates = len(self.at(now))
+        depth = coordinates if up is None else coordinates - 1 - up
+        return bound.scale * self.number(bound.number, now, depth) + bound.offset
+
+    def holds(self, test: Test, now: Now) -> bool:
+        match test:
+            case All():
+                return all([self.holds(one, now) for one in test.tests]) == test.value
+            case Ask():
+                fact, tree = self.questions.facts[test.fact], self.questions.store.fact_trees[test.fact]
+                assert tree is not None
+                value = bool(evaluate(Expr("", tree, ()), self.symbols(now)))
+                at = self.at(now)[: fact.depth]
+                assert self.seen.setdefault(("fact", test.fact, at), value) == value, fact
+                return value == test.value
+            case InRounds():
+                round_ = now.loops[-1 - test.up][2]
+                past = round_ - len(test.head)
+                return test.head[round_] if past < 0 else test.cycle[past % len(test.cycle)]
+            case Exceeds(up=None):
+                return (self.bound(test.bound, now) > test.beyond) == test.value
+            case Exceeds():
+                assert test.up is not None
+                than = now.loops[-1 - test.up][1] + test.beyond
+                return (self.bound(test.bound, now, test.up) > than) == test.value
+
+
+def around(now: Now) -> tuple[Around, ...]:
+    return tuple(here for here, _, _ in now.loops)
+
+
+def launches(found: Program, sizes: dict[str, Any]) -> Iterator[Launch]:
+    """Yield a launch for each CTA of a cluster, which has all tiles to itself."""
+    values = {**sizes, "t": Element("t", 7), "sms": 132}
+    cluster = dict(found.cluster)
+    places: list[dict[str, int]] = [{}]
+    for axis, size in cluster.items():
+        places = [{**place, axis: i} for place in places for i in range(size)]
+    axes = found.queue.axes if found.queue is not None else ()
+    units: list[dict[str, int]] = [{}]
+    for axis, extent in axes:
+        count = -(-int(evaluate(extent, values)) // cluster.get(axis, 1))
+        units = [{**unit, axis: i} for unit in units for i in range(count)]
+    for place in places:
+        tiles = [
+            {axis: unit[axis] * cluster.get(axis, 1) + place.get(axis, 0) for axis, _ in axes} for unit in units
+        ]
+        yield Launch(found, values, tiles, place)
+
+
+def compare(found: Program, sizes: dict[str, Any]) -> int:
+    """Check every round of every task of one launch; how many conditions there were."""
+    questions, seen, checked = Questions(found), {}, 0
+    if any(v < 1 for v in (sizes["n"], sizes["m"])) and found.queue is not None:
+        return 0
+    for launch in launches(found, sizes):
+        for task in found.tasks:
+            visitor = Visitor(questions, launch, {} if launch.rank else seen)
+            try:
+                visitor.task(task)
+            except EvalError:
+                continue
+            checked += visitor.checked
+    for i, number in enumerate(questions.numbers):
+        values = [value for key, value in seen.items() if key[:2] == ("number", i)]
+        assert all(number.lo is None or value >= number.lo for value in values), number
+        assert all(number.hi is None or value <= number.hi for value in values), number
+    return checked
+
+
+# ---- at random ---------------------------------------------------------------------------------------------
+
+LAUNCH = ("n", "m", "a", "3", "0", "1", "2", "K", "half")
+INTEGERS = {"launch": LAUNCH, "tile": ("tile.r", "tile.c", "tile.seq", "t[tile.r]", *LAUNCH)}
+ROUND = ("iter", "loop", "iter", "loop", "trips", "trips - 1", "t[iter]", "j", "tok")
+
+
+def integers(names: tuple[str, ...], depth: int = 2) -> st.SearchStrategy[str]:
+    leaf = st.sampled_from(names)
+    if depth == 0:
+        return leaf
+    inner = integers(names, depth - 1)
+    number = st.sampled_from(("2", "3", "4", "-2"))
+    return st.one_of(
+        leaf,
+        st.builds("({} + {})".format, inner, inner),
+        st.builds("({} - {})".format, inner, inner),
+        st.builds("{} * {}".format, number, leaf),
+        st.builds("({}) // {}".format, inner, number),
+        st.builds("({}) % {}".format, inner, number),
+        st.builds("cdiv({}, {})".format, inner, st.sampled_from(("2", "3"))),
+        st.builds("min({}, {})".format, inner, inner),
+        st.builds("max({}, {})".format, inner, inner),
+        st.builds("({} if {} > {} else {})".format, inner, inner, leaf, inner),
+    )
+
+
+def conditions(names: tuple[str, ...]) -> st.SearchStrategy[str]:
+    one = st.builds(
+        "({} {} {})".format,
+        integers(names),
+        st.sampled_from(("<", "<=", ">", ">=", "==", "!=")),
+        integers(names, 1),
+    ) | st.sampled_from(("flag", "not flag", "flag == 1"))
+    return st.one_of(
+        one,
+        one,
+        st.builds("not {}".format, one),
+        st.builds("{} and {}".format, one, one),
+        st.builds("{} or {}".format, one, one),
+    )
+
+
+STARTS = ("0", "0", "1", "replica", "m - 1", "a", "tile.r", "2 * replica")
+STEPS = ("1", "1", "2", "-1", "3")
+
+
+@st.composite
+def schedules(draw: st.DrawFn, tiled: bool) -> list[Any]:
+    base = INTEGERS["tile" if tiled else "launch"]
+    starts = STARTS if tiled else tuple(s for s in STARTS if "tile" not in s)
+
+    def guard(names: tuple[str, ...], inside: bool) -> Any:
+        kinds = ["when", "when", "when", "when_false"] + ["first_iter", "last_iter", "every"] * inside
+        match draw(st.sampled_from(kinds)):
+            case "when":
+                return {"when": draw(conditions(names)), "then": ["task_sync"]}
+            case "when_false":
+                return {"when_false": draw(conditions(names)), "body": ["task_sync"]}
+            case "every":
+                period, start = draw(st.integers(1, 3)), draw(st.integers(0, 2))
+                return {"every": period, "start": start, "body": ["task_sync"]}
+            case kind:
+                return {kind: ["task_sync"]}
+
+    def body(names: tuple[str, ...], inside: bool, depth: int) -> list[Any]:
+        found = [guard(names, inside) for _ in range(draw(st.integers(1, 2)))]
+        if depth and draw(st.booleans()):
+            inner = (*names, *ROUND[:-2], "j")
+            found.append(
+                {
+                    "for": draw(integers(names, 1)),
+                    "start": draw(st.sampled_from(starts)),
+                    "step": draw(st.sampled_from(STEPS)),
+                    "as": "j",
+                    "body": body(tuple(n for n in inner if n != "loop" or inside), True, 0),
+                }
+            )
+        return found
+
+    end = draw(integers(base, 1))
+    loop: dict[str, Any] = {
+        "domain_loop": end,
+        "start": draw(st.sampled_from(starts)),
+        "step": draw(st.sampled_from(STEPS)),
+    }
+    if draw(st.booleans()):
+        loop["split_at"] = draw(st.lists(integers(base, 1), min_size=1, max_size=2))
+    token = {"do": draw(st.sampled_from(("w0", "w1"))), "with": {"i": draw(st.sampled_from(base))}, "out": ["tok"]}
+    inner = tuple(name for name in (*base, *ROUND) if name != "j")
+    loop["body"] = [*([token] if draw(st.booleans()) else []), *body(inner, True, 1)]
+    block = [token, *body((*base, "tok"), False, 1), loop, *body((*base, "tok"), False, 0)]
+    return [{"work_tile_loop": "tiles", "skip_if": draw(conditions(base)), "body": block}] if tiled else block
+
+
+SPEC = """
+constants: {{K: 4}}
+params:
+  x: {{dtype: f32, shape: [n, m]}}
+  t: {{dtype: i32, shape: [q]}}
+  a: {{dtype: i32}}
+  flag: {{dtype: bool}}
+dims: {{m: {{min: 1}}, n: {{multiple_of: {multiple}}}}}
+let: {{half: cdiv(n, 2)}}
+launch: {{{launch}}}
+resources: {{{queue}}}
+work:
+  w0: {{args: {{i: i32}}, returns: {{r: i32}}, reads: [t], cuda: "r = t(i);"}}
+  w1: {{args: {{i: i32}}, returns: {{r: i32}}, reads: [t], cuda: "r = t(i);"}}
+tasks:
+  one: {{warps: 1, replicas: 2, schedule: {first}}}
+  two: {{warps: 1, replicas: 1, schedule: {second}}}
+"""
+SIZES = st.fixed_dictionaries(
+    {"n": st.integers(0, 4), "m": st.integers(1, 3), "a": st.integers(-2, 5), "flag": st.booleans()}
+)
+
+
+def build(first: list[Any], second: list[Any], tiled: bool, cluster: str, multiple: int) -> Program:
+    import json
+
+    queue = "tiles: {kind: queue, policy: static, axes: {r: m, c: n}}" if tiled else ""
+    launch = cluster if tiled else "grid: [1]"
+    return program(
+        SPEC.format(
+            first=json.dumps(first), second=json.dumps(second), queue=queue, launch=launch, multiple=multiple
+        )
+    )
+
+
+@given(st.data(), st.booleans(), st.sampled_from(("", "cluster: {r: 2}")), st.sampled_from((1, 2)))
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+def test_every_answer_is_what_the_condition_is(data: st.DataObject, tiled: bool, cluster: str, multiple: int) -> None:
+    found = build(data.draw(schedules(tiled)), data.draw(schedules(tiled)), tiled, cluster, multiple)
+    for _ in range(3):
+        sizes = data.draw(SIZES)
+        sizes["n"] *= multiple
+        compare(found, sizes)
