@@ -37,7 +37,11 @@ template <class T, int RANK, int MAJOR = RANK - 1> struct Tensor {
 
   // Unchecked. Reading: the value. Writing: a reference that rounds what it is given.
   template <class... I> DEVICE decltype(auto) operator()(I... at) const {
-    if constexpr (element::packed) {
+    // The compiler names the caller of this function, and not that of what it calls.
+    static_assert(sizeof...(I) == RANK, "a tensor takes as many coordinates as it has dimensions");
+    if constexpr (sizeof...(I) != RANK) {
+      return data[0];
+    } else if constexpr (element::packed) {
       const i64 place = offset(at...);
       const u32 shift = static_cast<u32>(place & 1) * 4;
       if constexpr (is_const<T>) return element::decode(static_cast<u32>(data[place >> 1]) >> shift);

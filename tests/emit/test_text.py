@@ -8,6 +8,7 @@ import pytest
 
 from tests.emit.kernels import cuda, document, document_of, small
 from tsc.toolchain.build import compile_source
+from tsc.toolchain.diagnose import SpecText
 from tsc.toolchain.errors import CompileFailed
 
 pytest.importorskip("cuda.bindings.nvrtc")
@@ -71,6 +72,33 @@ def test_an_error_in_a_snippet_is_placed_in_the_spec() -> None:
     with pytest.raises(CompileFailed) as failed:
         compile_source(cuda(document(text)), {}, "sm_90a")
     assert f'spec.tsc.yaml({line}): error: identifier "WIDER" is undefined' in failed.value.log
+
+
+@pytest.mark.parametrize("text", ["y(0) = 1.f;", "auto f = [&](int i) { return y(i); }; f(0);"])
+def test_a_view_asked_for_too_few_coordinates_is_placed_in_the_spec(text: str) -> None:
+    found = document(
+        small(
+            "  main: {warps: 1, schedule: [{do: put}]}",
+            rest="params: {y: {dtype: f32, shape: [n, 4]}}\n"
+            f"work: {{put: {{writes: [y], cuda: '{text}'}}}}",
+        )
+    )
+    with pytest.raises(CompileFailed) as failed:
+        compile_source(cuda(found), {}, "sm_90a", spec=SpecText(found.name, found.text))
+    (error,) = failed.value.diagnostics
+    assert error.message == "a tensor takes as many coordinates as it has dimensions"
+    assert "cuda" in found.text.splitlines()[error.span.start.line - 1]
+
+
+def test_a_let_over_several_lines_is_one_line_of_the_text() -> None:
+    text = small(
+        '  main: {warps: 1, schedule: [{zero: v}, {store: y, from: v, at: ["thread +\\n  q"]}]}',
+        "  v: {kind: registers, dtype: f32, per_thread: 1}",
+        "constants: {A: 3}\nparams: {y: {dtype: f32, shape: [n]}}\nlet:\n  q: |\n    A +\n      1",
+    )
+    made = cuda(document(text))
+    assert "constexpr int q = 4;  // A + 1\n" in made
+    assert compile_source(made, {}, "sm_90a").diagnostics == ()
 
 
 def test_an_error_after_a_snippet_is_placed_in_the_text() -> None:

@@ -84,6 +84,14 @@ def test_what_a_header_refuses_is_at_the_snippet_that_calls_it() -> None:
     assert failed.internal == ()
 
 
+def test_a_view_used_wrongly_is_told_at_the_snippet_in_its_own_words() -> None:
+    check = 'static_assert(sizeof(T) == 3, "list it in `writes` or `updates`");'
+    view = f"template <class T> __device__ void view(T x) {{ {check} x.nothing(); }}"
+    failed = failure(kernel("view(p);", 8, before=view))
+    (one,) = failed.diagnostics
+    assert (one.code, one.span.start.line, one.message) == ("TSC501", 8, "list it in `writes` or `updates`")
+
+
 def test_an_instruction_in_a_header_is_at_the_snippet_that_calls_it() -> None:
     header = """__device__ __forceinline__ void set(int *p) {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 23;"); }

@@ -153,7 +153,7 @@ class Kernel:
             value = spec.constants[name] if name in spec.constants else self.program.lets[name].value
             if value is None:
                 continue
-            comment = spec.let[name].text if name in spec.let else ""
+            comment = " ".join(spec.let[name].text.split()) if name in spec.let else ""
             made.append(constant_of(self.spelled[name], value, comment))
         return tuple(made)
 

@@ -18,6 +18,7 @@ from tsc.rules.compiler import (
 )
 from tsc.source.span import Position, Span
 from tsc.toolchain.log import LogMessage, LogSeverity, Usage
+from tsc.toolchain.names import SOURCE_NAME
 
 DOES_NOT_COMPILE: Final = cuda_does_not_compile.RULE
 COMPILER_WARNING: Final = compiler_warning.RULE
@@ -39,6 +40,7 @@ _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r"\"([^\"]+)\"|'([^']+)'")
 _HEX = re.compile(r"\b0x([0-9a-f]+)\b")
 _SPILLED = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+_ASSERTION = re.compile(r'static assertion failed with "(.*)"$', re.S)
 _STACK = re.compile(r"size of stack frame: (\d+) bytes")
 _HELPS: Final[Mapping[str, str]] = {
     "without execution space annotations": "write `__device__` before the function",
@@ -70,6 +72,7 @@ def to_diagnostics(
     whole = anchor or lines.span(1, "", None)
     known = list(messages)
     spilled = any(_SPILLED.search(message.text) for message in known)
+    asserted = {_line_in(message, spec_name) for message in known if _ASSERTION.match(message.text)}
     found: dict[tuple[str, str, Span], Diagnostic] = {}
     for message in known:
         line = _line_in(message, spec_name)
@@ -77,6 +80,8 @@ def to_diagnostics(
             continue
         if line is None and not _concerns_whole(message):
             continue
+        if line is not None and line in asserted and message.file != spec_name and not _ASSERTION.match(message.text):
+            continue  # what a view is asked wrongly fails further in, too
         rule, text, help_ = _judge(message, spec_name, usage)
         if rule is LOCAL_MEMORY and spilled:
             continue
@@ -169,6 +174,10 @@ def _judge(message: LogMessage, spec_name: str, usage: Usage | None) -> tuple[Ru
             "touch an accumulator only after the wait that completes it, and leave tiles enough registers",
         )
     rule = DOES_NOT_COMPILE if message.severity is LogSeverity.ERROR else COMPILER_WARNING
+    asserted = _ASSERTION.match(text)
+    if asserted and message.file == SOURCE_NAME:
+        # A sentence of the views, in which the compiler shows each backtick as a question mark.
+        return rule, re.sub(r"\?(\w+)\?", r"`\1`", asserted[1]), ""
     text = _worded(text)
     if message.tool == "ptxas":
         return rule, f"{text} in the instruction `{message.source}`" if message.source else text, ""

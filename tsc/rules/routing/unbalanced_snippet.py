@@ -1,7 +1,8 @@
 """Opens or closes in a snippet what the snippet does not close or open, or ends in half a statement.
 
 What it does
-    Matches the brackets, quotes and comments of each snippet, and looks for the `;` of its last statement.
+    Matches the brackets, quotes, comments, branches and macros of each snippet, and looks for the `;` of its
+    last statement.
 
 Why is this bad
     Generated code behind the snippet becomes part of it: the compiler complains there, far from the cause.
@@ -17,31 +18,29 @@ Use instead
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Rule, Severity
 from tsc.program.model import Program
+from tsc.rules.routing import directives
 from tsc.rules.routing.snippet import Piece, place_of, snippets
 
 RULE = Rule("TSC166", "unbalanced-snippet", Severity.ERROR, "a snippet does not close what it opens")
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
-_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
-_BRANCH = re.compile(r"^[ \t]*#[ \t]*(?:if|el)", re.M)
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for the first place of each snippet at which it is not whole."""
     for work in program.works.values():
         text = work.text or ""
-        directives = [match.span() for match in _DIRECTIVE.finditer(text)]
-        found = [p for p in snippets(program)[work.name] if not any(a <= p.start < b for a, b in directives)]
-        fault = _quiet(found)
-        if fault is None and not _BRANCH.search(text):  # branches of the preprocessor may share a bracket
-            fault = _bracket(found) or _end(found)
-        if fault is not None:
-            piece, what, hint = fault
+        lines = [match.span() for match in directives.DIRECTIVE.finditer(text)]
+        found = [p for p in snippets(program)[work.name] if not any(a <= p.start < b for a, b in lines)]
+        first = _quiet(found) or directives.fault(text)
+        if first is None and not directives.BRANCH.search(text):  # branches may share a bracket
+            first = _bracket(found) or _end(found)
+        if first is not None:
+            piece, what, hint = first
             place, where = place_of(program, work, piece.start, piece.end)
             yield Finding(RULE.name, f"{what} in `{work.name}`{where}", place, help=hint)
 
