@@ -80,7 +80,12 @@ def to_diagnostics(
             continue
         if line is None and not _concerns_whole(message):
             continue
-        if line is not None and line in asserted and message.file != spec_name and not _ASSERTION.match(message.text):
+        if (
+            line is not None
+            and line in asserted
+            and message.file != spec_name
+            and not _ASSERTION.match(message.text)
+        ):
             continue  # what a view is asked wrongly fails further in, too
         rule, text, help_ = _judge(message, spec_name, usage)
         if rule is LOCAL_MEMORY and spilled:

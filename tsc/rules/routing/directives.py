@@ -26,7 +26,11 @@ def fault(text: str) -> tuple[Piece, str, str] | None:
         elif word == "endif":
             open_.pop()
         elif word == "define" and name in global_names():
-            return said, f"generated code has a `{name}` of its own, which is replaced", "give it another name"
+            return (
+                said,
+                f"generated code has a `{name}` of its own, which is replaced",
+                "give it another name",
+            )
         elif word == "define":
             defined.setdefault(name, said)
         elif word == "undef" and defined.pop(name, None) is None and not open_:
