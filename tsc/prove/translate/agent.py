@@ -123,13 +123,24 @@ class AgentMaker:
         return self.meet(route, barrier, ("sync", label), ring, 1)
 
     def meet(
-        self, route: Route, barrier: int, key: tuple[str, ...], ring: int, count: int, waits: bool = True
+        self,
+        route: Route,
+        barrier: int,
+        key: tuple[str, ...],
+        ring: int,
+        count: int,
+        waits: bool | None = True,
     ) -> list[Node]:
-        """Arrive at a barrier and wait for the generation that this was for."""
-        arrive = self.cursor((*key, "arrive"), ring)
-        wait = self.cursor((*key, "wait"), ring)
-        arrival = Arrive(route, (barrier,), arrive, count)
-        return [arrival, Wait(route, barrier, wait) if waits else Move(route, (wait,))]
+        """Arrive at a barrier and wait for the generation that this was for.
+
+        Who does not wait here passes over the generation; `None`: never waits at this barrier.
+        """
+        found: list[Node] = [Arrive(route, (barrier,), self.cursor((*key, "arrive"), ring), count)]
+        if waits:
+            found.append(Wait(route, barrier, self.cursor((*key, "wait"), ring)))
+        elif waits is not None:
+            found.append(Move(route, (self.cursor((*key, "wait"), ring),)))
+        return found
 
     def ring_step(self, step: Step, around: tuple[Around, ...]) -> list[Node]:
         """Return the instructions of a step of a ring, or of the rings of a group."""
@@ -309,7 +320,9 @@ class AgentMaker:
         if order.kind == "barrier":
             count = self.own(self.task.threads, "threads")
             barrier = self.lines.meeting(order, self.cta)
-            return self.meet(step.route, barrier, ("meet", *key[1:]), ring, count, step.verb == "sync")
+            syncs = any(one.verb == "sync" and self._order(one) == order for one in self.task.steps())
+            waits = (step.verb == "sync") if syncs else None
+            return self.meet(step.route, barrier, ("meet", *key[1:]), ring, count, waits)
         label, participants = self.task.label, order.participants
         cursor = self.cursor(key, ring)
         if step.verb == "take":
