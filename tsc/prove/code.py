@@ -57,6 +57,9 @@ class AgentCode:
     ops: list[Op] = field(default_factory=list)
     # Loops around each op by the places of their tests, outermost first; the first is that over the tiles.
     loops: list[tuple[int, ...]] = field(default_factory=list)
+    ahead: list[int] = field(
+        default_factory=list
+    )  # ops, as bits, that come in this round of all loops around
     sites: tuple[Site, ...] = ()
     linked: tuple[tuple[int, ...], ...] = ()  # cursors that an `upto` ties together
     used: tuple[tuple[tuple[int, int], ...], ...] = ()  # barriers that a cursor is used on, each with its lag
@@ -122,6 +125,7 @@ class _Flat:
             max((op.keep for op in code.ops if isinstance(op, DrainOp) and op.engine == engine), default=0)
             for engine in range(len(code.agent.engines))
         )
+        code.ahead = _ahead(code.ops)
         _look_ahead(self.system, self.layout, code)
         return code
 
@@ -137,13 +141,17 @@ class _Flat:
             elif isinstance(node, If):
                 branch = IfOp(node.route, node.test, level)
                 self.put(branch)
+                before = dict(self.seen)
                 self.block(node.then, level)
                 if node.otherwise:
                     jump = JumpOp(node.route)
                     self.put(jump)
                     branch.to = len(self.code.ops)
+                    # Only one of the two blocks runs, so their loops have the same place among all.
+                    then, self.seen = self.seen, before
                     self.block(node.otherwise, level)
                     jump.to = len(self.code.ops)
+                    self.seen |= {key: max(n, self.seen.get(key, 0)) for key, n in then.items()}
                 else:
                     branch.to = len(self.code.ops)
             else:
@@ -250,6 +258,19 @@ def _successors(ops: list[Op], at: int) -> tuple[int, ...]:
         case EndOp():
             return ()
     return (at + 1,)
+
+
+def _ahead(ops: list[Op]) -> list[int]:
+    """Return what may come from each place on without going back: where a round ends, its loop does."""
+    ahead = [0] * len(ops)
+    for at in range(len(ops) - 1, -1, -1):
+        op = ops[at]
+        test = ops[op.to] if isinstance(op, NextOp) else None
+        after = (test.to,) if isinstance(test, TestOp) else _successors(ops, at)
+        ahead[at] = 1 << at
+        for to in after:
+            ahead[at] |= ahead[to]
+    return ahead
 
 
 def _look_ahead(system: System, layout: Layout, code: AgentCode) -> None:

@@ -152,7 +152,7 @@ class Decisions:
         at = state.at[agent]
         now = points_of(state.frames[agent])
         return any(
-            may_ask(site, at, code.loops[at], now, points)
+            may_ask(site, code.ahead[at], code.loops[at], now, points)
             for site in code.sites
             if site.index == index and site.number == number and self.depth(site) == len(points)
         )
@@ -199,33 +199,33 @@ class Decisions:
     def _position(self, state: State, agent: int, number: int, points: Points) -> tuple[int | None, int]:
         """Return with which value of a number's loop an agent goes on, and which of such loops it is."""
         code, frames = self.code.agents[agent], state.frames[agent]
-        at, now = state.at[agent], points_of(frames)
-        level = len(points)
+        at, level = state.at[agent], len(points)
         inside = code.loops[at]
-        if level < len(inside) and inside[level] >= 0 and now[:level] == points and now[level][0] == number:
+        if self.inside(state, agent, number, points):
             op = code.ops[inside[level]]
             if isinstance(op, TestOp):
                 return scaled(op.bound, frames[level][2]), op.occurrence
-        best: tuple[int | None, int] = (None, 0)
         for place, op in enumerate(code.ops):
             if isinstance(op, EnterOp) and op.bound.number == number and op.level == level:
                 test = code.ops[place + 1]
-                if isinstance(test, TestOp) and (place >= at or level > 0):
-                    start = scaled(op.bound, op.start)
-                    if best[0] is None or place < at:
-                        best = (start, test.occurrence)
-                    if place >= at:
-                        return start, test.occurrence
-        return best
+                if code.ahead[at] >> place & 1 and isinstance(test, TestOp):
+                    return scaled(op.bound, op.start), test.occurrence
+        return None, 0
 
     def _move(self, state: State, agent: int, number: int, points: Points, stream: int) -> None:
         """Let an agent go by another stream, its coordinates inside that loop included."""
         state.streams[agent][number, points] = stream
-        level = len(points)
-        frames = state.frames[agent]
-        if len(frames) > level and points_of(frames[:level]) == points and frames[level][0] == number:
-            _, _, value, count = frames[level]
-            frames[level] = (number, stream, value, count)
+        if self.inside(state, agent, number, points):
+            line, _, value, count = state.frames[agent][len(points)]
+            state.frames[agent][len(points)] = (line, stream, value, count)
+
+    def inside(self, state: State, agent: int, number: int, points: Points) -> bool:
+        """Return whether an agent is in a loop that a number bounds at some coordinates."""
+        frames, level = state.frames[agent], len(points)
+        if len(frames) <= level or points_of(frames[:level]) != points:
+            return False
+        line = frames[level][0]
+        return line is not None and line[0] == number
 
 
 def scaled(bound: Bound, value: int) -> int:
@@ -235,4 +235,4 @@ def scaled(bound: Bound, value: int) -> int:
 
 def points_of(frames: list[Frame]) -> Points:
     """Return the coordinates of loops."""
-    return tuple((number, stream, value) for number, stream, value, _ in frames)
+    return tuple(frame[:3] for frame in frames)

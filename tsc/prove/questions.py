@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from tsc.prove.machine import All, Ask, Exceeds, Fact, Number, Test
 from tsc.prove.ops import IfOp, Op, TestOp
 
-Point = tuple[int | None, int, int]
-"""One coordinate: number of the loop (`None`: constant), stream, value."""
+Line = tuple[int, int]
+"""What bounds a loop: number and scale. Values of loops with other scales are not counted alike."""
+
+Point = tuple[Line | None, int, int]
+"""One coordinate: line of the loop (`None`: a constant bounds it), stream, value."""
 
 Points = tuple[Point, ...]
 
@@ -75,10 +78,10 @@ def _leaves(test: Test) -> Iterator[Test]:
         yield test
 
 
-def may_ask(site: Site, at: int, loops: tuple[int, ...], now: Points, points: Points) -> bool:
-    """Return whether an agent at `at`, with the coordinates `now`, may still ask at a site for `points`.
+def may_ask(site: Site, ahead: int, loops: tuple[int, ...], now: Points, points: Points) -> bool:
+    """Return whether an agent with the coordinates `now` may still ask at a site for `points`.
 
-    Loops that are common to both places go on where they are or advance; others are entered anew.
+    `ahead` are the ops, as bits, that come in this round of the `loops` around. Loops that are common to both places go on where they are or advance; others are entered anew.
     """
     common = 0
     for mine, its in zip(loops, site.loops, strict=False):
@@ -86,7 +89,7 @@ def may_ask(site: Site, at: int, loops: tuple[int, ...], now: Points, points: Po
             break
         common += 1
     depth = len(points)
-    if site.at >= at and _same(now, points, min(common, depth)):
+    if ahead >> site.at & 1 and _same(now, points, min(common, depth)):
         return True
     for level in range(common):
         if loops[level] < 0 or not _same(now, points, min(level, depth)):

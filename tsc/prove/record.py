@@ -17,7 +17,9 @@ class Recording:
         self.log: list[Event] = []
         self.makers: dict[int, Where] = {}  # by the fact's bit
         self.arrivals: dict[tuple[int, int, int], list[int]] = {}  # barrier, stage, phase -> events
-        self.meetings: dict[Trouble, tuple[Where, Where | None]] = {}  # where it showed first, and what it met
+        self.meetings: dict[
+            Trouble, tuple[Where, Where | None]
+        ] = {}  # where it showed first, and what it met
 
     @property
     def events(self) -> tuple[Event, ...]:

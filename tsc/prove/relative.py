@@ -155,8 +155,12 @@ class _Relative:
     def points(self, points: Points) -> Points:
         """Return coordinates relative to what is known of the loops' numbers."""
         return tuple(
-            (number, stream, value if number is None else value - self.known(number, points[:i], stream))
-            for i, (number, stream, value) in enumerate(points)
+            (
+                line,
+                stream,
+                value if line is None else value - line[1] * self.known(line[0], points[:i], stream),
+            )
+            for i, (line, stream, value) in enumerate(points)
         )
 
     def known(self, number: int, points: Points, stream: int) -> int:
@@ -183,12 +187,10 @@ class _Relative:
     def asked_from_outside(self, number: int, points: Points, stream: int) -> bool:
         """Return whether an agent that is not in a number's loop may still enter it."""
         level = len(points)
-        for agent, frames in enumerate(self.state.frames):
+        for agent in range(len(self.code.agents)):
             if self.state.streams[agent].get((number, points), 0) != stream:
                 continue
-            inside = (
-                len(frames) > level and frames[level][0] == number and points_of(frames[:level]) == points
-            )
+            inside = self.decisions.inside(self.state, agent, number, points)
             if not inside and self.decisions.asks(self.state, agent, number, True, points):
                 return True
             if inside and self.enters_again(agent, number, level):
@@ -197,10 +199,12 @@ class _Relative:
 
     def enters_again(self, agent: int, number: int, level: int) -> bool:
         """Return whether an agent in a number's loop may come to another loop of the number around there."""
-        code, at = self.code.agents[agent], self.state.at[agent]
+        code = self.code.agents[agent]
+        ahead = code.ahead[self.state.at[agent]]
         return any(
             isinstance(op, EnterOp) and op.bound.number == number and op.level == level
-            for op in code.ops[at:]
+            for at, op in enumerate(code.ops)
+            if ahead >> at & 1
         )
 
     def facts(self) -> list[Hashable]:

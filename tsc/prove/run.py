@@ -102,7 +102,8 @@ class Runner(Accesses):
                 number, outer = op.bound.number, points_of(frames[: op.level])
                 stream = 0 if number is None else state.streams[agent].get((number, outer), 0)
                 del frames[op.level :]
-                frames.append((number, stream, op.start, 0))
+                line = None if number is None else (number, op.bound.scale)
+                frames.append((line, stream, op.start, 0))
             case TestOp():
                 frames = state.frames[agent]
                 if not self.decisions.exceeds(state, agent, op.bound, frames[op.level][2], op.level):
@@ -111,11 +112,11 @@ class Runner(Accesses):
                         frames.append(OUTER)
                     following = op.to
             case NextOp():
-                number, stream, value, count = state.frames[agent][op.level]
+                line, stream, value, count = state.frames[agent][op.level]
                 count += 1
                 if count >= op.cap + op.period:
                     count -= op.period
-                state.frames[agent][op.level] = (number, stream, value + op.step, count)
+                state.frames[agent][op.level] = (line, stream, value + op.step, count)
                 following = op.to
             case IfOp():
                 if not self.decisions.holds(state, agent, op.test, op.level):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tsc.prove.code import Code
-from tsc.prove.questions import Points
+from tsc.prove.questions import Line, Points
 from tsc.prove.verdict import OUTSIDE, Answer
 
 NumberKey = tuple[int, Points, int]
@@ -41,8 +41,8 @@ class Queue:
         return Queue([Group(g.facts, g.proof) for g in self.groups], self.past, self.proof)
 
 
-Frame = tuple[int | None, int, int, int]
-"""A loop that an agent is in: number, stream of answers, value, round (as far as rounds are told apart)."""
+Frame = tuple[Line | None, int, int, int]
+"""A loop that an agent is in: line, stream of answers, value, round (as far as rounds are told apart)."""
 
 OUTER: Frame = (None, 0, OUTSIDE, 0)
 """In place of the loop over the tiles, outside of it."""
