@@ -55,6 +55,10 @@ class Notes:
         self.troubles: list[Trouble] = []
         self.stopped = False
 
+    def over(self) -> bool:
+        """Return whether the run was stopped."""
+        return self.stopped
+
     def trouble(
         self,
         kind: Kind,

@@ -81,7 +81,8 @@ def _leaves(test: Test) -> Iterator[Test]:
 def may_ask(site: Site, ahead: int, loops: tuple[int, ...], now: Points, points: Points) -> bool:
     """Return whether an agent with the coordinates `now` may still ask at a site for `points`.
 
-    `ahead` are the ops, as bits, that come in this round of the `loops` around. Loops that are common to both places go on where they are or advance; others are entered anew.
+    `ahead` are the ops, as bits, that come in this round of the `loops` around. Loops that are common to both
+    places go on where they are or advance; others are entered anew.
     """
     common = 0
     for mine, its in zip(loops, site.loops, strict=False):

@@ -17,9 +17,8 @@ class Recording:
         self.log: list[Event] = []
         self.makers: dict[int, Where] = {}  # by the fact's bit
         self.arrivals: dict[tuple[int, int, int], list[int]] = {}  # barrier, stage, phase -> events
-        self.meetings: dict[
-            Trouble, tuple[Where, Where | None]
-        ] = {}  # where it showed first, and what it met
+        # Where a trouble showed first, and what it met.
+        self.meetings: dict[Trouble, tuple[Where, Where | None]] = {}
 
     @property
     def events(self) -> tuple[Event, ...]:

@@ -57,7 +57,7 @@ class Runner(Accesses):
                 except Undecided as undecided:
                     questions[agent] = undecided.question
                 moved |= self.steps > before
-                if self.troubles and self.stopped:
+                if self.over():
                     return []
         return list(questions.values())
 
