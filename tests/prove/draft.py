@@ -37,8 +37,8 @@ class AgentDraft:
         self.cursors.append(m.Cursor(ring, start, stride))
         return len(self.cursors) - 1
 
-    def engine(self, name: str) -> int:
-        self.engines.append(m.Engine(name, proxy=False))
+    def engine(self, name: str, proxy: bool = False) -> int:
+        self.engines.append(m.Engine(name, proxy))
         return len(self.engines) - 1
 
     def route(self) -> tuple[str | int, ...]:

@@ -195,13 +195,16 @@ def chance_test(system: m.System, rng: Random) -> m.Test:
 
 
 def mend(system: m.System) -> m.System:
-    """Return the system with tests, bounds and bytes that fit, and with writes that loads can see."""
+    """Return the system with tests, bounds and bytes that fit, and with writes that engines and loads can see."""
     loads = any(isinstance(i, m.Load) for agent in system.agents for i in nodes(agent.body))
+    proxy = loads or any(engine.proxy for agent in system.agents for engine in agent.engines)
     agents = []
     for agent in system.agents:
         stages = [system.rings[cursor.ring].stages for cursor in agent.cursors]
-        body = _mend_block(system, agent.body, False, 0, loads, stages)
-        agents.append(replace(agent, body=body))
+        body = _mend_block(system, agent.body, False, 0, proxy, stages)
+        # No fence stands between an ordinary engine and loads.
+        engines = tuple(replace(engine, proxy=engine.proxy or loads) for engine in agent.engines)
+        agents.append(replace(agent, body=body, engines=engines))
     return replace(system, agents=tuple(agents))
 
 
@@ -210,7 +213,7 @@ def _mend_item(item: m.Item, stages: list[int]) -> m.Item:
 
 
 def _mend_block(
-    system: m.System, block: m.Block, tiles: bool, values: int, loads: bool, stages: list[int]
+    system: m.System, block: m.Block, tiles: bool, values: int, proxy: bool, stages: list[int]
 ) -> m.Block:
     mended: list[m.Node] = []
     for node in block:
@@ -219,11 +222,11 @@ def _mend_block(
                 is_tiles = node.tiles and not tiles and not values
                 inside = tiles or is_tiles
                 bound = _mend_bound(system, node.bound, 0 if is_tiles else 1 + values)
-                body = _mend_block(system, node.body, inside, values + (not is_tiles), loads, stages)
+                body = _mend_block(system, node.body, inside, values + (not is_tiles), proxy, stages)
                 mended.append(replace(node, bound=bound, body=body, tiles=is_tiles))
             case m.If():
-                then = _mend_block(system, node.then, tiles, values, loads, stages)
-                otherwise = _mend_block(system, node.otherwise, tiles, values, loads, stages)
+                then = _mend_block(system, node.then, tiles, values, proxy, stages)
+                otherwise = _mend_block(system, node.otherwise, tiles, values, proxy, stages)
                 test = _mend_test(system, node.test, tiles, values)
                 if test is None:
                     mended.extend(then)
@@ -231,7 +234,7 @@ def _mend_block(
                     mended.append(replace(node, test=test, then=then, otherwise=otherwise))
             case m.Touch():
                 mended.append(replace(node, items=tuple(_mend_item(item, stages) for item in node.items)))
-                if loads and node.engine is None and any(item.write for item in node.items):
+                if proxy and node.engine is None and any(item.write for item in node.items):
                     mended.append(m.Fence(node.route))
             case m.Load():
                 targets = (replace(t, item=_mend_item(t.item, stages)) for t in node.targets)

@@ -67,6 +67,7 @@ class Pipeline:
         self.trips = self.bound()
         self.fact_depths: dict[int, int] = {}
         self.sync_last = self.chance(0.3)
+        self.proxy = self.chance(0.5)
         self.make()
 
     def chance(self, probability: float) -> bool:
@@ -207,7 +208,7 @@ class Pipeline:
         end: Strand = []
         keep = rng.choice((0, 0, 1, 1, 2)) if split and ring.stages > 1 else 0
         keep = min(keep, ring.stages - 1)
-        engine = agent.engine("e") if self.chance(taste.engines) and len(agent.engines) < 2 else None
+        engine = agent.engine("e", self.proxy) if self.chance(taste.engines) and len(agent.engines) < 2 else None
         commits = engine is not None and self.chance(0.5)
         if filling and self.chance(taste.loads):
             item = write(ring.cells, look, back)
