@@ -57,9 +57,8 @@ class AgentCode:
     ops: list[Op] = field(default_factory=list)
     # Loops around each op by the places of their tests, outermost first; the first is that over the tiles.
     loops: list[tuple[int, ...]] = field(default_factory=list)
-    ahead: list[int] = field(
-        default_factory=list
-    )  # ops, as bits, that come in this round of all loops around
+    # Ops, as bits, that come after each op in this round of all loops around.
+    ahead: list[int] = field(default_factory=list)
     sites: tuple[Site, ...] = ()
     linked: tuple[tuple[int, ...], ...] = ()  # cursors that an `upto` ties together
     used: tuple[tuple[tuple[int, int], ...], ...] = ()  # barriers that a cursor is used on, each with its lag
