@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from tsc.expr import Interval
 from tsc.expr.normal import comparison, condition_of, floor_of, negated, poly_of
-from tsc.expr.polynomial import Poly, constant, plus, scaled, tree_of, value_of
+from tsc.expr.polynomial import Monomial, Poly, constant, plus, scaled, tree_of, value_of
 from tsc.expr.printer import text_of
 from tsc.expr.tree import Binary, Bool, Choice, Compare, Index, Int, Logic, Node, Ref
 from tsc.prove.asked.decide import Decider
 from tsc.prove.asked.model import FALSE, TRUE, both, either, in_rounds, opposite
 from tsc.prove.asked.periodic import rounds_of
+from tsc.prove.asked.quotients import unfolded
 from tsc.prove.asked.scope import Scope, Turn, round_of
 from tsc.prove.asked.store import Store, shifted
 from tsc.prove.asked.symbols import THREAD_NAMES, coordinate_of, free, replaced
@@ -168,23 +169,15 @@ class Conditions:
             return Exceeds(self.store.bound(scaled(quotient, -1), scope), 0, up, value=False)
         return Exceeds(self.store.bound(shifted(quotient, 1), scope), 0, up)
 
-    def _of_quotient(self, op: str, poly: Poly, within: list[tuple[Node, ...]], scope: Scope) -> Test | None:
-        """Compare `(v + ...) // d` with a number: as v itself."""
-        match within:
-            case [(Binary(op="//", left=left, right=Int(value=divisor)),) as monomial] if (
-                abs(poly[monomial]) == 1 and divisor > 0
-            ):
-                sign = poly[monomial]
-                rest = {other: value for other, value in poly.items() if other != monomial}
-                limit = scaled(rest, -sign * divisor)
-            case _:
-                return None
-        inner = poly_of(left)
-        # sign * (left // divisor) >= -rest
-        above = plus(inner, scaled(limit, -1))
-        below = plus(scaled(inner, -1), shifted(limit, divisor - 1))
+    def _of_quotient(self, op: str, poly: Poly, within: list[Monomial], scope: Scope) -> Test | None:
+        """Compare a quotient of a loop's value with a number: as the value itself."""
+        if len(within) != 1:
+            return None
+        above, below = unfolded(poly, within[0]), unfolded(scaled(poly, -1), within[0])
+        if above is None or below is None:
+            return None
         if op == ">=":
-            return self._half(">=", above if sign > 0 else below, scope)
+            return self._half(">=", above, scope)
         equal = both((self._half(">=", above, scope), self._half(">=", below, scope)))
         return equal if op == "==" else opposite(equal)
 
@@ -238,8 +231,9 @@ class Conditions:
         no, yes = (result >= 0 if op == ">=" else (result == 0) == (op == "==") for result in results)
         if yes == no:
             return TRUE if yes else FALSE
-        fact = self._ask(Compare(("!=",), (value, Int(0))), scope)
-        return fact if yes else opposite(fact)
+        tree = Compare(("!=",), (value, Int(0)))
+        depth = min(self.symbols.depth(free(value)), scope.depth)
+        return Ask(self.store.fact(tree, self.symbols.text(value), depth, tree), yes)
 
 
 def _rank(condition: Node) -> tuple[bool, str]:

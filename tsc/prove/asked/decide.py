@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from tsc.expr import Expr, Interval, interval, provably
 from tsc.expr.intervals import truth
-from tsc.expr.tree import Bool, Compare, Int, Node
+from tsc.expr.tree import Bool, Int, Node
 from tsc.program.model import Program
 from tsc.prove.asked.model import Promise
+from tsc.prove.asked.quotients import multiplied
+from tsc.prove.asked.samples import undecided
 from tsc.prove.asked.scope import Scope
 from tsc.prove.asked.symbols import INT32, Symbols, coordinate_of, expression, free
 
@@ -57,13 +59,6 @@ class Decider:
         found = self._bounds(tree, ranges, most)
         if self._vouched & free(tree) and found != self._bounds(tree, self._unvouched(ranges), most):
             self._note(free(tree))
-        if found[0] is None or found[0] < 1:
-            # What division laws tell is beyond bounds of parts.
-            for lowest in (1, 0):
-                if found[0] is not None and found[0] >= lowest:
-                    break
-                if self.decide(Compare((">=",), (tree, Int(lowest))), scope, everywhere=True):
-                    return lowest, found[1]
         return found
 
     def _bounds(self, tree: Node, ranges: Mapping[str, Interval], most: int) -> tuple[int | None, int | None]:
@@ -97,11 +92,13 @@ class Decider:
         bound = truth(condition, ranges)
         if bound.lo == bound.hi:
             return bool(bound.lo)
+        if undecided(condition, facts, ranges, multiples):
+            return None
         self.proofs += 1
-        asked = expression(condition)
+        asked = expression(multiplied(condition))
         if self.proofs > MOST_PROOFS or asked is None:
             return None
-        known: list[Expr] = [fact for fact in map(expression, facts) if fact is not None]
+        known: list[Expr] = [fact for fact in map(expression, map(multiplied, facts)) if fact is not None]
         return provably(asked, ranges, known, multiples)
 
     def _unvouched(self, ranges: Mapping[str, Interval]) -> dict[str, Interval]:

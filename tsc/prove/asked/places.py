@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from tsc.expr import Expr, ExprError, Interval, parse
 from tsc.expr.intervals import bounds
@@ -25,11 +26,15 @@ class Places:
 
     def __init__(self, program: Program, symbols: Symbols) -> None:
         self.program, self.symbols = program, symbols
-        self.written = frozenset(_written(program))
         self._versions: dict[str, Versions] = {}
         self._scopes: dict[object, Scope] = {}
         self._shapes: dict[object, Shape] = {}
         self._units = units_of(program)
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        """The tensors that the kernel writes."""
+        return frozenset(_written(self.program))
 
     def versions(self, task: Task) -> Versions:
         """Return the versions of a task's tokens and registers."""
@@ -43,11 +48,9 @@ class Places:
         """Return the names where a node begins, or inside of a loop node at the beginning of a round."""
         key = (task.label, id(node), rank, inside)
         if key not in self._scopes:
-            versions = self.versions(task)
-            seen = versions.inside(node) if inside and isinstance(node, LoopNode) else versions.at(node)
             loops = (*above, node) if inside and isinstance(node, LoopNode) else above
             turns = self._turns(task, loops, rank)
-            self._scopes[key] = Scope(self, task, id(node), seen, turns, rank)
+            self._scopes[key] = Scope(self, task, node, inside, turns, rank)
         return self._scopes[key]
 
     def _turns(self, task: Task, loops: tuple[LoopNode, ...], rank: Rank) -> tuple[Turn, ...]:

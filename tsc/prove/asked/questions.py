@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tsc.expr import Expr
 from tsc.expr.normal import poly_of
-from tsc.expr.polynomial import ONE, value_of
+from tsc.expr.polynomial import ONE, tree_of, value_of
 from tsc.expr.tree import Compare, Int, Node
 from tsc.program.model import Program, Task
 from tsc.program.tree import Block, Guard, Loop, Step, TileLoop, walk
@@ -42,6 +42,9 @@ class Questions:
         self.store = Store(self.symbols, self.decider, rounds)
         self.conditions = Conditions(self.store, self.decider)
         self._rank: dict[int, Rank] = {}
+        for name, flat in program.lets.items():
+            if flat.value is None and not flat.is_condition:
+                self.store.wording.setdefault(tree_of(poly_of(flat.tree)), name)
 
     @property
     def numbers(self) -> list[Number]:
@@ -86,12 +89,13 @@ class Questions:
         if node.key is not None:
             self._keyed(node.key, (*node.route, "key"))
         self._privately(node, (node.start, node.end, node.step), tuple(p.body for p in node.pieces), scope)
+        self.store.wording.setdefault(tree_of(poly_of(scope.tree(node.end, node.env))), node.end.text)
         return self._machine(node, shape, scope)
 
     def _machine(self, node: Loop, shape: Shape, scope: Scope) -> Around:
         bound = poly_of(shape.bound)
         if value_of(bound) is None:
-            return Around(node, shape.start, shape.step, self.store.bound(bound, scope))
+            return Around(node, shape.start, shape.step, self.store.bound(bound, scope, shape.start))
         count = bound.get(ONE, 0)
         # Lanes and a loop over all of their rounds stop at one bound, so both ask or both do not.
         near = count <= self.store.rounds or shape.start > self.store.rounds // 2

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tsc.expr import Expr, Interval
 from tsc.expr.tree import Binary, Call, Index, Int, Node, Ref, walk
 from tsc.program.model import Task
 from tsc.program.tree import Loop, TileLoop
+from tsc.program.tree import Node as TreeNode
 from tsc.prove.asked.model import LoopNode
 from tsc.prove.asked.symbols import THREAD_NAMES, TILE, WIDTHS, free, loop_symbol, replaced
 from tsc.prove.asked.versions import Seen, Version
@@ -68,16 +70,29 @@ class Scope:
         self,
         places: Places,
         task: Task,
-        place: int,
-        seen: Seen,
+        node: TreeNode,
+        inside: bool,
         turns: tuple[Turn, ...],
         rank: Rank,
     ) -> None:
-        self.places, self.task, self.place, self.seen = places, task, place, seen
+        self.places, self.task, self.node, self.inside = places, task, node, inside
         self.turns, self.rank = turns, rank
         self.program, self.symbols = places.program, places.symbols
         self.facts: tuple[Node, ...] = places.facts(task, turns)
         self.ranges = places.ranges(turns)
+
+    @cached_property
+    def seen(self) -> Seen:
+        """The tokens and registers that the place sees."""
+        versions = self.places.versions(self.task)
+        if self.inside and isinstance(self.node, LoopNode):
+            return versions.inside(self.node)
+        return versions.at(self.node)
+
+    @property
+    def place(self) -> int:
+        """Tells this place from others."""
+        return id(self.node)
 
     @property
     def depth(self) -> int:

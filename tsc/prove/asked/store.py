@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from tsc.expr.polynomial import ONE, Poly, atom, constant, content, leading, plus, scaled, tree_of, varying
-from tsc.expr.tree import Int, Node
+from tsc.expr.tree import Compare, Int, Node
 from tsc.prove.asked.decide import Decider
 from tsc.prove.asked.scope import Scope
 from tsc.prove.asked.symbols import Symbols, coordinate_of, free
@@ -29,29 +29,42 @@ class Store:
         self.fact_trees: list[Node | None] = []
         self._numbers: dict[Node, int] = {}
         self._facts: dict[Hashable, int] = {}
+        self.wording: dict[Node, str] = {}  # how the author writes a form
         self._large: list[tuple[int, int]] = []  # a count known when built, its number
 
     # ---- numbers -------------------------------------------------------------------------------------------
 
-    def bound(self, poly: Poly, scope: Scope) -> Bound:
-        """Return a bound for an expression: a positive multiple of its primitive form, and a constant."""
+    def bound(self, poly: Poly, scope: Scope, start: int | None = None) -> Bound:
+        """Return a bound for an expression: a positive multiple of its primitive form, and a constant.
+
+        With `start` it is looked whether a loop from there has a round in any case.
+        """
         rest, offset = varying(poly), poly.get(ONE, 0)
         if not rest:
             return Bound(None, 1, offset)
         scale = content(rest)
         form = {monomial: value // scale for monomial, value in rest.items()}
-        return Bound(self.number(form, scope), scale, offset)
+        least = None
+        if start is not None:
+            some = Compare((">",), (tree_of(form), Int((start - offset) // scale)))
+            if self.decider.decide(some, scope, everywhere=True):
+                least = (start - offset) // scale + 1
+        return Bound(self.number(form, scope, least), scale, offset)
 
-    def number(self, form: Poly, scope: Scope) -> int:
-        """Return the number with this primitive form."""
+    def number(self, form: Poly, scope: Scope, least: int | None = None) -> int:
+        """Return the number with this primitive form; `least`: known to be at least that here."""
         tree = tree_of(form)
         depth = min(self.symbols.depth(free(tree)), max(scope.depth, 1))
         lo, hi = self.decider.bounds(tree, scope, self.rounds)
+        if least is not None and least <= self.rounds:
+            lo = least if lo is None else max(lo, least)
         index = self._numbers.get(tree)
         if index is None:
             index = self._numbers[tree] = len(self.numbers)
-            name = self._name(self.symbols.text(tree), [number.name for number in self.numbers])
-            self.numbers.append(Number(name, depth, lo, hi))
+            text = self.wording.get(tree) or self.symbols.text(tree)
+            self.numbers.append(
+                Number(self._name(text, [number.name for number in self.numbers]), depth, lo, hi)
+            )
             self.number_trees.append(tree)
             return index
         known = self.numbers[index]
