@@ -53,14 +53,20 @@ def roles(program: Program, calls: Mapping[str, str]) -> tuple[Item, ...]:
 def launch_registers(program: Program) -> int:
     """Return the registers that a thread has when the kernel starts."""
     budget = REGISTERS // program.spec.launch.ctas_per_sm
-    return min(MOST - STEP, budget // (program.threads or 32) // STEP * STEP)
+    # At most 255 can be named, and what is set aside for them is 256.
+    return min(MOST, budget // (program.threads or 32) // STEP * STEP)
+
+
+def register_pool(program: Program) -> int:
+    """Return the registers of a CTA: those that it starts with, for setmaxnreg moves them and adds none."""
+    return launch_registers(program) * (program.threads or 0)
 
 
 def warpgroup_registers(program: Program) -> tuple[int, ...]:
     """Return the registers a thread of each warpgroup while its tasks run, by the number of the warpgroup."""
     total = -(-(program.threads or 0) // 128)
     if all(task.registers is None for task in program.tasks):
-        return (launch_registers(program),) * total
+        return (min(MOST - STEP, launch_registers(program)),) * total
     ranges = [
         Range(task.first_warp, task.first_warp + (task.warps or 0), task)
         for task in program.tasks
@@ -80,8 +86,7 @@ def _register_groups(program: Program, ranges: Sequence[Range], total: int) -> l
             if r.begin < 4 * group + 4 and 4 * group < r.end and r.task.registers
         ]
         asked.append(max(counts) if counts else None)
-    budget = REGISTERS // program.spec.launch.ctas_per_sm
-    left = budget - 128 * sum(count for count in asked if count is not None)
+    left = register_pool(program) - 128 * sum(count for count in asked if count is not None)
     open_groups = sum(count is None for count in asked)
     share = max(LEAST, min(MOST - STEP, left // (128 * open_groups) // STEP * STEP)) if open_groups else LEAST
     runs: list[tuple[int, int, int]] = []

@@ -1,8 +1,9 @@
-"""Gives the warpgroups more registers than a multiprocessor has.
+"""Gives the warpgroups more registers than their CTA has.
 
 What it does
     Adds up `registers` times the threads, at least 24 a thread for tasks that say nothing and for
-    padding, and compares with 65,536 shared by `ctas_per_sm` CTAs.
+    padding, and compares with what the CTA starts with: the same for each thread, a multiple of 8, of
+    65,536 shared by `ctas_per_sm` CTAs.
 
 Why is this bad
     A setmaxnreg.inc waits for registers that nobody gives back, and the kernel hangs.
@@ -19,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.emit.roles import register_pool
 from tsc.program.model import Program
 from tsc.rules.capacity.register_count_out_of_range import LEAST, settable
 from tsc.rules.capacity.registers_differ_in_warpgroup import warpgroups
@@ -35,7 +37,7 @@ def check(program: Program) -> Iterator[Finding]:
         return
     if any(task.registers is None or not settable(task.registers) for task in asking):
         return
-    limit = target.registers // program.spec.launch.ctas_per_sm
+    limit = register_pool(program)
     # A warpgroup has one count, so the warps that say nothing beside one that does have its count too.
     groups = warpgroups(program)
     owners = {g: task for g, tasks in groups.items() for task in tasks if task.registers is not None}
@@ -50,7 +52,8 @@ def check(program: Program) -> Iterator[Finding]:
     for task in asking:
         counts[task.name, task.registers] += task.warps or 0
     parts = ", ".join(f"{name} {warps} warps x 32 x {count}" for (name, count), warps in counts.items())
-    each = f" for each of {program.spec.launch.ctas_per_sm} CTAs" if limit < target.registers else ""
+    ctas = program.spec.launch.ctas_per_sm
+    each = f" for each of {ctas} CTAs" if ctas > 1 else ""
     yield Finding(
         RULE.name,
         f"needs {total:,} of {limit:,} registers{each}: {parts}"
