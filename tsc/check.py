@@ -1,17 +1,18 @@
-"""From a spec to its diagnostics: reading, the models, the program and all rules, and no other stage."""
+"""From a spec to its diagnostics: reading, the models, the program, the rules and the proof."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tsc.diagnostics import ignores
 from tsc.diagnostics.model import Diagnostic, Finding, Label, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.program.resolve import resolve
 from tsc.rules.causes import without_symptoms
-from tsc.rules.registry import OF_BUILD, RULES, Check, by_name, checks
+from tsc.rules.registry import OF_BUILD, OF_PROOF, RULES, Check, by_name, checks
 from tsc.source import Document, Reading, read
 from tsc.source.route import Route
 from tsc.source.span import Position, Span
@@ -19,10 +20,28 @@ from tsc.spec.document import Spec
 from tsc.spec.load import to_spec
 from tsc.spec.overrides import Overrides
 
+if TYPE_CHECKING:
+    from tsc.prove.judge import Judgement
+
 _WEIGHT = {Severity.ERROR: 2, Severity.WARNING: 1, Severity.ADVICE: 0}
 _ADVICE = "TSC7"
 _TEXT = "TSC0"
+# The language is larger than what is generated, and a schedule is proved all the same.
+_NOT_GENERATED = "TSC59"
+_UNPROVEN = "unproven"
 _NOWHERE = Span(Position(1, 1, 0), Position(1, 1, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Whether the schedule is proved, and how: at most `budget` states (of None: as many as usual).
+
+    `allow_unproven` makes a warning of what is neither proved nor refuted.
+    """
+
+    wanted: bool = True
+    budget: int | None = None
+    allow_unproven: bool = False
 
 
 class RuleFailure(Exception):
@@ -34,7 +53,8 @@ class Report:
     """What the check says about one spec.
 
     `found` is all of it by place, `diagnostics` what was asked for. `program` is absent where the text or
-    the models are at fault, `document` where the text cannot be read.
+    the models are at fault, `document` where the text cannot be read, `judgement` where the schedule was not
+    looked at, because of errors or because nobody asked.
     """
 
     name: str
@@ -44,6 +64,7 @@ class Report:
     document: Document | None
     spec: Spec | None
     program: Program | None
+    judgement: Judgement | None = None
 
     @property
     def sources(self) -> dict[str, str]:
@@ -62,32 +83,41 @@ def check_file(
     overrides: Overrides | None = None,
     stdin_name: str | None = None,
     language: str | None = None,
+    proof: Proof | None = None,
 ) -> Report:
     """Check the spec at `path`, `-` for standard input. Raises `tsc.source.ReadError`."""
-    return check_reading(read(path, stdin_name=stdin_name, language=language), overrides or Overrides())
+    reading = read(path, stdin_name=stdin_name, language=language)
+    return check_reading(reading, overrides or Overrides(), proof)
 
 
-def check_reading(reading: Reading, overrides: Overrides) -> Report:
+def check_reading(reading: Reading, overrides: Overrides, proof: Proof | None = None) -> Report:
     """Check what was read."""
+    proof = proof or Proof()
     document = reading.document
     findings = list(reading.findings)
-    spec, program = None, None
+    spec, program, judgement = None, None, None
     if document is not None:
         spec, mistakes = to_spec(document, overrides)
         findings = [*_unless_cut(findings, mistakes), *mistakes]
     if spec is not None:
         program = resolve(spec, reading.name, Path(reading.name).parent)
         findings += without_symptoms(program, tuple(_apply_rules(program, checks())))
-        if not any(rule is not None and rule.severity is Severity.ERROR for rule in _rules_of(findings)):
+        if not _at_fault(findings):
             findings += _apply_rules(program, checks(sound=True))
+        if proof.wanted and not _at_fault(findings):
+            judgement = _judge(program, proof.budget)
+            findings += _apply_rules(program, checks(proof=True))
     changed = overrides.places()
     found = [_diagnose(finding, reading, changed) for finding in findings]
+    if proof.allow_unproven:
+        found = [replace(it, severity=Severity.WARNING) if it.name == _UNPROVEN else it for it in found]
     if document is not None:
         ran = {rule.name for rule in RULES if program is not None or rule.code.startswith(_TEXT)}
-        applied = ignores.apply(found, document, RULES, ran - OF_BUILD)
+        ran -= OF_BUILD if judgement is not None else OF_BUILD | OF_PROOF
+        applied = ignores.apply(found, document, RULES, ran)
         found = [*applied.kept, *(_diagnose(finding, reading, changed) for finding in applied.unused)]
     ordered = tuple(sorted(_once(found), key=_by_place))
-    report = Report(reading.name, reading.text, ordered, ordered, document, spec, program)
+    report = Report(reading.name, reading.text, ordered, ordered, document, spec, program, judgement)
     return select(report)
 
 
@@ -118,8 +148,22 @@ def _matches(code: str, name: str, word: str) -> bool:
     return name == word or (word.upper().startswith("TSC") and code.startswith(word.upper()))
 
 
-def _rules_of(findings: Iterable[Finding]) -> Iterator[Rule | None]:
-    return (by_name(finding.rule) for finding in findings)
+def _at_fault(findings: Iterable[Finding]) -> bool:
+    rules = (by_name(finding.rule) for finding in findings)
+    return any(
+        rule is not None and rule.severity is Severity.ERROR and not rule.code.startswith(_NOT_GENERATED)
+        for rule in rules
+    )
+
+
+def _judge(program: Program, budget: int | None) -> Judgement:
+    # A spec that is wrong in a plainer way never needs the prover, which takes a while to import.
+    from tsc.prove.judge import BUDGET, judge
+
+    try:
+        return judge(program, BUDGET if budget is None else budget)
+    except Exception as error:
+        raise RuleFailure(f"the proof failed on this spec: {type(error).__name__}: {error}") from error
 
 
 def _apply_rules(program: Program, rules: Iterable[tuple[Rule, Check]]) -> Iterator[Finding]:

@@ -198,7 +198,7 @@ def add_rule(monkeypatch: pytest.MonkeyPatch, rule: Rule, run: object) -> None:
     monkeypatch.setattr(
         module,
         "checks",
-        lambda *, sound=False: before(sound=sound) if sound else (*before(), (rule, renamed)),
+        lambda **which: before(**which) if which else (*before(), (rule, renamed)),
     )
     monkeypatch.setattr(module, "by_name", lambda name: rule if name == rule.name else find(name))
 
@@ -208,7 +208,7 @@ def test_the_registry_knows_its_rules() -> None:
     assert by_name("TSC010") is by_name("unknown-key") is not None
     assert by_name("none") is None
     assert documentation(RULES[0]).startswith("The text is not well-formed YAML or TOML.\n")
-    every = (*checks(), *checks(sound=True))
+    every = (*checks(), *checks(sound=True), *checks(proof=True))
     assert {rule.name for rule, _ in every} == {m.RULE.name for m in MODULES if hasattr(m, "check")}
 
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsc.cli.exits import FAULT_OF_SPEC, FAULT_OF_TOOL, OutputError, fail
-from tsc.cli.options import Defines, LanguageOption, SanitizeOption, Settings, SpecArgument, StdinName, split
+from tsc.cli.options import (
+    AllowUnproven,
+    Budget,
+    Defines,
+    LanguageOption,
+    SanitizeOption,
+    Settings,
+    SpecArgument,
+    StdinName,
+    split,
+)
 
 if TYPE_CHECKING:
     from tsc.check import Report
@@ -42,19 +52,30 @@ def build(
         bool, typer.Option("--no-cache", help="Compile even if the result is known.")
     ] = False,
     no_check: Annotated[
-        bool, typer.Option("--no-check", help="Build a spec that the check calls wrong, if it can be built.")
+        bool,
+        typer.Option(
+            "--no-check",
+            help="Build what the check calls wrong, if it can be built, and prove nothing: for experiments.",
+        ),
     ] = False,
+    allow_unproven: AllowUnproven = False,
+    budget: Budget = None,
     sanitize: SanitizeOption = False,
     defines: Defines = None,
     settings: Settings = None,
     stdin_filename: StdinName = None,
     lang: LanguageOption = None,
 ) -> None:
-    """Compile a spec to a cubin and print what the kernel needs; no GPU and no CUDA toolkit are used."""
+    """Compile a spec to a cubin and print what the kernel needs; no GPU and no CUDA toolkit are used.
+
+    A schedule that is not proved is not built, unless the call allows it.
+    """
+    from tsc.check import Proof
     from tsc.cli.specs import checked, clean, cuda, overrides, resolved
 
     kinds = _kinds(emit)
-    report = checked(spec, overrides(defines, settings, arch), stdin_filename, lang)
+    proof = Proof(wanted=not no_check, budget=budget, allow_unproven=allow_unproven)
+    report = checked(spec, overrides(defines, settings, arch), stdin_filename, lang, proof)
     program = resolved(report, quiet=False) if no_check else clean(report)
     paths = _paths(output or f"{program.kernel}.cubin", kinds)
     source = cuda(report, program, sanitize=sanitize)

@@ -55,6 +55,23 @@ SanitizeOption = Annotated[
         "--sanitize", help="Let every thread arrive by itself, which a race checker can follow; slower."
     ),
 ]
+AllowUnproven = Annotated[
+    bool,
+    typer.Option(
+        "--allow-unproven",
+        help="Make a warning of a schedule that is neither proved nor refuted.",
+    ),
+]
+Budget = Annotated[
+    int | None,
+    typer.Option(
+        "--budget",
+        metavar="STATES",
+        min=1,
+        help="States that the proof of a schedule may look at, by default 2,000.",
+        show_default=False,
+    ),
+]
 OutputOption = Annotated[
     str, typer.Option("-o", "--output", metavar="FILE", help="Where it goes; `-` is standard output.")
 ]

@@ -16,7 +16,7 @@ from tsc.cli.options import Language
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tsc.check import Report
+    from tsc.check import Proof, Report
     from tsc.diagnostics.model import Diagnostic
     from tsc.program.model import Program
     from tsc.source.document import Document
@@ -56,13 +56,20 @@ def overrides(defines: list[str] | None, settings: list[str] | None, arch: str |
         fail(str(error))
 
 
-def checked(spec: str, changes: Overrides, stdin_name: str | None, language: Language | None) -> Report:
-    """What the check says about one spec; one that cannot be read ends the command."""
-    from tsc.check import check_file
+def checked(
+    spec: str,
+    changes: Overrides,
+    stdin_name: str | None,
+    language: Language | None,
+    proof: Proof | None = None,
+) -> Report:
+    """What the check says about one spec, without a proof unless asked; one without text ends it."""
+    from tsc.check import Proof, check_file
     from tsc.source import ReadError
 
+    proof = proof or Proof(wanted=False)
     try:
-        return check_file(spec, overrides=changes, stdin_name=stdin_name, language=language)
+        return check_file(spec, overrides=changes, stdin_name=stdin_name, language=language, proof=proof)
     except ReadError as error:
         fail(str(error))
 

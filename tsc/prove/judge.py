@@ -1,4 +1,4 @@
-"""What the proof makes of one program: translated, proved, alarms confirmed, and what the verdict rests on."""
+"""What the proof makes of one program: its verdict, which alarms are faults, and on what it rests."""
 
 from __future__ import annotations
 
@@ -9,21 +9,13 @@ from tsc.prove.verdict import Alarm, Verdict
 
 if TYPE_CHECKING:
     from tsc.program.model import Program
+    from tsc.prove.asked import Promise
     from tsc.prove.translate.translation import Translation
-    from tsc.source.route import Route
 
 BUDGET = 2_000
 """States that a proof may look at where the call does not say; every schedule that ships needs under 100."""
 
 Outcome = Literal["proved", "refuted", "unproven"]
-
-
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """Something that the author says and the tool cannot see, with its place."""
-
-    text: str
-    route: Route
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +60,20 @@ def judged(program: Program) -> Judgement:
 
 
 def _judge(program: Program, budget: int) -> Judgement:
-    from tsc.prove.promises import promises
     from tsc.prove.proof import prove
     from tsc.prove.translate import translate
 
     translation = translate(program)
     verdict = prove(translation.system, budget)
-    faults, doubts = [], []
+    faults: list[Alarm] = []
+    doubts: list[Alarm] = []
     for alarm in verdict.alarms:
-        (faults if translation.questions.consistent(alarm.trail) is not False else doubts).append(alarm)
-    return Judgement(translation, verdict, tuple(faults), tuple(doubts), promises(program), budget)
+        (faults if _consistent(translation, alarm) else doubts).append(alarm)
+    return Judgement(
+        translation, verdict, tuple(faults), tuple(doubts), translation.questions.promises, budget
+    )
+
+
+def _consistent(translation: Translation, alarm: Alarm) -> bool:
+    check = getattr(translation.questions, "consistent", None)
+    return check is None or check(alarm.trail) is not False

@@ -11,7 +11,20 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tsc.diagnostics.model import Finding, Rule
-from tsc.rules import brackets, capacity, compiler, names, pdl, queue, roles, routing, structure, target, text
+from tsc.rules import (
+    brackets,
+    capacity,
+    compiler,
+    names,
+    pdl,
+    proof,
+    queue,
+    roles,
+    routing,
+    structure,
+    target,
+    text,
+)
 
 if TYPE_CHECKING:
     from tsc.program.model import Program
@@ -29,6 +42,7 @@ MODULES: tuple[ModuleType, ...] = (
     *queue.RULES,
     *pdl.RULES,
     *target.RULES,
+    *proof.RULES,
     *compiler.RULES,
 )
 
@@ -36,6 +50,11 @@ RULES: tuple[Rule, ...] = tuple(sorted((module.RULE for module in MODULES), key=
 
 OF_BUILD: frozenset[str] = frozenset(module.RULE.name for module in compiler.RULES)
 """Names of the rules that only a build reports."""
+
+OF_PROOF: frozenset[str] = frozenset(
+    module.RULE.name for module in MODULES if getattr(module, "PROOF", False)
+)
+"""Names of the rules that tell what the proof of the schedule finds."""
 
 _MODULES = {module.RULE.name: module for module in MODULES}
 _BY_NAME = {rule.name: rule for rule in RULES} | {rule.code: rule for rule in RULES}
@@ -46,16 +65,19 @@ def by_name(name: str) -> Rule | None:
     return _BY_NAME.get(name)
 
 
-def checks(*, sound: bool = False) -> tuple[tuple[Rule, Check], ...]:
+def checks(*, sound: bool = False, proof: bool = False) -> tuple[tuple[Rule, Check], ...]:
     """Return the rules that look at a program, by code, each with its check.
 
-    With `sound` those that look only at a program without errors (their module says `SOUND = True`).
+    With `sound` those that look only at a program without errors (their module says `SOUND = True`), with
+    `proof` those that look at the proof of one (`PROOF = True`).
     """
     found = ((rule, _MODULES[rule.name]) for rule in RULES)
     return tuple(
         (rule, module.check)
         for rule, module in found
-        if hasattr(module, "check") and getattr(module, "SOUND", False) is sound
+        if hasattr(module, "check")
+        and getattr(module, "SOUND", False) is sound
+        and getattr(module, "PROOF", False) is proof
     )
 
 

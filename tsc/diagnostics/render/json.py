@@ -1,4 +1,7 @@
-"""Diagnostics as JSON: `{"version": 1, "findings": [...], "summary": {...}}`, lines and columns from one."""
+"""Diagnostics as JSON: `{"version": 1, "findings": [...], "verdicts": [...], "summary": {...}}`.
+
+Lines and columns count from one.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,16 @@ from tsc.source.route import show_route
 from tsc.source.span import Span
 
 
-def render(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], rules: Sequence[Rule]) -> str:
-    """Give all diagnostics and their count. `end_column` is the one after the last, in code points."""
+def render(
+    diagnostics: Sequence[Diagnostic],
+    sources: Mapping[str, str],
+    rules: Sequence[Rule],
+    verdicts: Sequence[Mapping[str, object]] = (),
+) -> str:
+    """Give all diagnostics, the verdicts on schedules as they are, and the count.
+
+    `end_column` is the one after the last, in code points.
+    """
     counts = {f"{severity}s": 0 for severity in (Severity.ERROR, Severity.WARNING)} | {"advice": 0}
     for diagnostic in diagnostics:
         severity = diagnostic.severity
@@ -19,6 +30,7 @@ def render(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], rules:
     document = {
         "version": 1,
         "findings": [_finding(diagnostic) for diagnostic in diagnostics],
+        "verdicts": list(verdicts),
         "summary": counts | {"files": len(sources)},
     }
     return json.dumps(document, indent=2) + "\n"

@@ -1,0 +1,52 @@
+"""The verdict on a schedule: a line for people, an object for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tsc.diagnostics.model import Place
+from tsc.spec.wording import count
+
+if TYPE_CHECKING:
+    from tsc.check import Report
+
+
+def line(report: Report) -> str:
+    """Say what is proved and on what it rests; nothing where the diagnostics say that something is wrong."""
+    judgement = report.judgement
+    if judgement is None or judgement.outcome == "refuted":
+        return ""
+    states = count(max(1, judgement.verdict.states), "state")
+    if judgement.outcome == "unproven":
+        return f"{report.name}: not proved ({states})\n"
+    rests = f"; rests on {_listed([it.text for it in judgement.promises])}" if judgement.promises else ""
+    up_to = judgement.verdict.up_to
+    range_ = "every size and trip count" if up_to is None else f"sizes and trip counts up to {up_to:,}"
+    return f"{report.name}: proved for {range_} ({states}){rests}\n"
+
+
+def data(report: Report) -> dict[str, Any] | None:
+    """Return the verdict as JSON data; nothing where the schedule was not looked at."""
+    judgement = report.judgement
+    if judgement is None:
+        return None
+    return {
+        "file": report.name,
+        "outcome": judgement.outcome,
+        "up_to": judgement.verdict.up_to,
+        "states": judgement.verdict.states,
+        "budget": judgement.budget,
+        "promises": [
+            {"text": it.text, "line": _line(report, it.route), "route": list(it.route)}
+            for it in judgement.promises
+        ],
+    }
+
+
+def _line(report: Report, route: tuple[str | int, ...]) -> int | None:
+    return report.document.span_of(Place(route)).start.line if report.document is not None else None
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))

@@ -1,0 +1,58 @@
+"""Reads of what nobody wrote, and accesses that the kernel before this one may meet, each as one finding."""
+
+from __future__ import annotations
+
+from tsc.diagnostics.model import Finding, Place
+from tsc.prove.verdict import Alarm
+from tsc.rules.proof.teller import Teller
+from tsc.rules.proof.trail import given
+
+
+def unwritten(rule: str, teller: Teller, alarm: Alarm) -> Finding:
+    """Tell of a read that finds nothing."""
+    at, segment = alarm.at, alarm.segment
+    if segment is None:
+        raise ValueError("a read has a segment")
+    part, span = teller.part(teller.access(at, segment), segment), teller.span(segment)
+    writers = [
+        Place(route, label=f"{teller.name(agent)} writes it here" + (f", {only}" if only else ""))
+        for agent, route in teller.writers(segment)
+        for only in (teller.only(agent, route),)
+        if route != at.route
+    ]
+    return Finding(
+        rule,
+        f"{teller.name(at.agent)} reads {part} at {teller.quoted(at)}{teller.when(at)}, and nothing has "
+        f"written it{given(teller, alarm)}",
+        teller.place(at, f"reads {part}" + (f" ({span})" if span else "")),
+        tuple(writers[:3]),
+        help="write it on every path that leads here" if writers else "write it before, or do not read it",
+    )
+
+
+def before_wait(rule: str, teller: Teller, alarm: Alarm) -> Finding:
+    """Tell of an access that does not come after a `pdl_wait`."""
+    at = alarm.at
+    names = teller.tensors(at)
+    what = " and ".join(f"`{name}`" for name in names) or "data"
+    return Finding(
+        rule,
+        f"{teller.name(at.agent)} touches {what} at {teller.quoted(at)} before a `pdl_wait`, and the kernel "
+        f"before may still be writing{given(teller, alarm)}",
+        teller.place(at, "may run before the kernel before has ended"),
+        tuple(Place(route, label="waits for it here") for route in teller.pdl_waits()[:3]),
+        help=f"put `pdl_wait` at the start of {teller.name(at.agent)}, or promise that {what} is `constant`",
+    )
+
+
+def launch(rule: str, teller: Teller, alarm: Alarm) -> Finding:
+    """Tell of a `pdl_launch` that does not come after a `pdl_wait`."""
+    at = alarm.at
+    return Finding(
+        rule,
+        f"{teller.name(at.agent)} lets the next kernel start before a `pdl_wait`, while the kernel "
+        f"before may still run{given(teller, alarm)}",
+        teller.place(at, "may run before the kernel before has ended"),
+        tuple(Place(route, label="waits for it here") for route in teller.pdl_waits()[:3]),
+        help=f"put `pdl_wait` before it in {teller.name(at.agent)}",
+    )

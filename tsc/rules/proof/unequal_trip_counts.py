@@ -1,0 +1,115 @@
+"""Fills a ring a different number of times than another task takes from it.
+
+What it does
+    Counts, as an expression, how often each task that shares a ring takes part in it in one tile: the rounds
+    of the loops around its `acquire` or `wait`. Counts that are equal for all inputs pass, as do loops with
+    the same `key`. For others it looks for inputs at which they differ.
+
+Why is this bad
+    The task with more rounds waits for ever for a fill or a release that nobody owes it.
+
+Example
+    load:  [{domain_loop: cdiv(k, 64), body: [acquire: ab, {tma_load: a, to: ab}, commit: ab]}]
+    mma:   [{domain_loop: k // 64, body: [wait: ab, {do: multiply}, release: ab]}]
+
+Use instead
+    load:  [{domain_loop: cdiv(k, 64), body: [acquire: ab, {tma_load: a, to: ab}, commit: ab]}]
+    mma:   [{domain_loop: cdiv(k, 64), body: [wait: ab, {do: multiply}, release: ab]}]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.expr import EvalError, ExprError, evaluate, fold, parse, provably
+from tsc.program.model import Pipeline, Program
+from tsc.program.tree import TileLoop
+from tsc.rules.proof.fills import Fills, bounds, differing, fills, shown
+
+RULE = Rule(
+    "TSC316", "unequal-trip-counts", Severity.ERROR, "two tasks go round a ring a different number of times"
+)
+SOUND = True
+
+
+def check(program: Program) -> Iterator[Finding]:
+    """Yield a finding for each ring of which two tasks make and take different numbers of fills."""
+    seen = set()
+    for key, pipeline in program.pipelines.items():
+        for one, other in _pairs(program, key, pipeline):
+            if (one.place, other.place) in seen:
+                continue
+            seen.add((one.place, other.place))
+            yield from _compare(program, key[0], one, other)
+
+
+def _pairs(program: Program, key: tuple[str, int], pipeline: Pipeline) -> Iterator[tuple[Fills, Fills]]:
+    """Yield the count of the first producer with that of every other task, lanes summed up."""
+    memory = program.memories[key[0]]
+    if pipeline.store_ring or memory.released_by == "one":
+        return
+    sides: list[Fills] = []
+    keys: set[str] = set()
+    for verb, labels, lanes in (
+        ("acquire", pipeline.producers, memory.lanes[0]),
+        ("wait", pipeline.consumers, memory.lanes[1]),
+    ):
+        found = [fills(program, program.task(label), key, verb) for label in labels]
+        for label in labels:
+            keys |= set(bounds(program, program.task(label), key, verb))
+        known = [one for one in found if one is not None]
+        if lanes > 1 and len(known) < len(found):
+            continue
+        sides += _summed(known) if lanes > 1 else known
+    for other in sides[1:] if not keys else ():
+        yield sides[0], other
+
+
+def _summed(lanes: list[Fills]) -> list[Fills]:
+    with suppress(ExprError):
+        total = parse(" + ".join(f"({one.count.text})" for one in lanes))
+        return [Fills(lanes[0].task, fold(total, {}), lanes[0].place)] if lanes else []
+    return []
+
+
+def _compare(program: Program, ring: str, one: Fills, other: Fills) -> Iterator[Finding]:
+    if one.count.text == other.count.text or one.task.name == other.task.name:
+        return
+    facts = [program.flat(expr) for expr in program.spec.assert_]
+    multiples = {name: dim.multiple_of for name, dim in program.dims.items()}
+    with suppress(ExprError):
+        same = parse(f"({one.count.text}) == ({other.count.text})")
+        if provably(same, program.ranges, facts, multiples):
+            return
+    examples = differing(program, one.count, other.count)
+    if not examples:
+        return  # the proof decides
+    first = examples[0]
+    counts = [_rounds(fills, first) for fills in (one, other)]
+    given = f" with {shown(first)}" if first else ""
+    a_tile = " a tile" if any(isinstance(node, TileLoop) for node in one.task.tree) else ""
+    yield Finding(
+        RULE.name,
+        f"`{one.task.name}` fills `{ring}` {counts[0]}{a_tile}{given}, and `{other.task.name}` takes it "
+        f"{counts[1]}",
+        Place(other.place, label=_label(other, examples)),
+        (Place(one.place, label=_label(one, examples)),),
+        help="let both go round equally often; if they do and it cannot be seen here, give both the same `key`",
+    )
+
+
+def _rounds(fills: Fills, values: dict[str, int]) -> str:
+    with suppress(EvalError):
+        count = int(evaluate(fills.count, values))
+        return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count:,} times")
+    return f"`{fills.count.text}` times"
+
+
+def _label(fills: Fills, examples: list[dict[str, int]]) -> str:
+    said = [
+        _rounds(fills, values) + (f" with {shown(values).replace('`', '')}" if values else "")
+        for values in examples
+    ]
+    return f"`{fills.task.name}`: {', '.join(said)}"
