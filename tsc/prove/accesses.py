@@ -22,6 +22,7 @@ class Accesses(Barriers):
             spread = self.spread(state, agent, part)
             plain, proxy = plain | spread.plain, proxy | spread.proxy
             state.written |= spread.writes
+            state.filled |= spread.fills
         state.forget(plain | proxy)
         self.made(plain | proxy)
         if op.engine is None:
@@ -47,6 +48,8 @@ class Accesses(Barriers):
             self.trouble("race", bits=unknown)
         if spread.fresh & ~state.written:
             self.trouble("unwritten", bits=spread.fresh & ~state.written)
+        elif spread.filled & ~state.filled:
+            self.trouble("stale", bits=spread.filled & ~state.filled)
         return spread
 
     def load(self, state: State, agent: int, op: LoadOp) -> None:
@@ -69,6 +72,7 @@ class Accesses(Barriers):
             self.made(landed | issues)
             landings.append((index, stage, column, weight, landed))
             state.written |= spread.writes
+            state.filled |= spread.fills
         state.forget(issues)
         state.known[agent] |= issues
         for index, stage, column, weight, landed in landings:

@@ -46,6 +46,8 @@ class Barriers(Notes):
         state.forget(bit)
         state.known[agent] |= bit
         self.made(bit)
+        if op.clears:
+            state.filled &= ~op.clears[stage]
         if op.moves:
             state.cursors[agent][op.cursor] += self.code.agents[agent].agent.cursors[op.cursor].stride
         return True

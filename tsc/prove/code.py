@@ -79,6 +79,7 @@ class Code:
     layout: Layout
     agents: tuple[AgentCode, ...]
     fresh: int  # segments, as bits, that some read must find written
+    filled: int  # bits that say whether a stage was filled, for which some read asks
     far: int  # whoever is so many values behind what is known of a number gets a number of his own
     most: dict[int, int]  # the largest constant with which a number is compared
 
@@ -95,13 +96,14 @@ def compile_system(system: System) -> Code:
         for site in agent.sites:
             if site.number and site.constant is not None:
                 most[site.index] = max(most.get(site.index, 0), site.constant)
-    fresh = 0
+    fresh = filled = 0
     for agent in agents:
         for op in agent.ops:
             for part in op.parts if isinstance(op, TouchOp) else ():
                 for spread in part.spreads:
                     fresh |= spread.fresh
-    return Code(system, layout, agents, fresh, 2 * stages * max(period, step) + 2, most)
+                    filled |= spread.filled
+    return Code(system, layout, agents, fresh, filled, 2 * stages * max(period, step) + 2, most)
 
 
 class _Flat:
@@ -180,7 +182,8 @@ class _Flat:
         barriers = self.layout.barriers
         match node:
             case Wait():
-                return WaitOp(node.route, node.barrier, node.cursor, node.lag, node.moves)
+                clears = tuple(self.layout.filled_bits(cells) for cells in node.clears)
+                return WaitOp(node.route, node.barrier, node.cursor, node.lag, node.moves, clears)
             case Arrive():
                 mine = tuple(barriers[b].arrivers[self.index, node.engine] for b in node.barriers)
                 rest = node.cursor, node.weight, node.upto, node.keep, node.engine

@@ -146,8 +146,10 @@ class Decisions:
                 found |= 1 << agent
         return found
 
-    def asks(self, state: State, agent: int, index: int, number: bool, points: Points) -> bool:
-        """Return whether an agent may still ask for something at some coordinates."""
+    def asks(
+        self, state: State, agent: int, index: int, number: bool, points: Points, loops: bool = False
+    ) -> bool:
+        """Return whether an agent may still ask for something at some coordinates, in `loops` if asked so."""
         code = self.code.agents[agent]
         at = state.at[agent]
         now = points_of(state.frames[agent])
@@ -155,6 +157,7 @@ class Decisions:
             may_ask(site, code.ahead[at], code.loops[at], now, points)
             for site in code.sites
             if site.index == index and site.number == number and self.depth(site) == len(points)
+            if site.constant is None or not loops
         )
 
     def depth(self, site: Site) -> int:

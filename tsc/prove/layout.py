@@ -30,7 +30,7 @@ class Spread:
     """What an access has to know at one stage (`need`), and the bits of the facts that it makes.
 
     `plain` are facts of the access itself, `proxy` those for readers by the asynchronous proxy; `writes` and
-    `fresh` are segments as bits.
+    `fresh` are segments as bits, `fills` and `filled` the bits that say whether a stage has been filled anew.
     """
 
     need: int
@@ -38,6 +38,8 @@ class Spread:
     proxy: int
     writes: int
     fresh: int
+    fills: int
+    filled: int
 
 
 @dataclass(slots=True)
@@ -87,8 +89,14 @@ class Column:
     accesses: set[tuple[Component, bool, bool]] = field(default_factory=set)  # component, write, by proxy
     plain: dict[tuple[Component, bool], int] = field(default_factory=dict)  # column of the fact
     proxy: dict[Component, int] = field(default_factory=dict)
+    filled: bool = False  # whether somebody asks for what a fill brought
     first: int = 0
     stride: int = 0
+
+    @property
+    def width(self) -> int:
+        """Number of its columns; the last one says whether it was filled, if anybody asks."""
+        return len(self.plain) + len(self.proxy) + self.filled
 
 
 @dataclass(slots=True)
@@ -113,7 +121,7 @@ class Layout:
         return tuple(self._spread(who, cells, item, proxy) for cells in item.cells)
 
     def _spread(self, who: Component, cells: tuple[Segment, ...], item: Item, proxy: bool) -> Spread:
-        spread = Spread(0, 0, 0, 0, 0)
+        spread = Spread(0, 0, 0, 0, 0, 0, 0)
         for segment in cells:
             index, stage = self.of_segment[segment]
             column = self.columns[index]
@@ -130,9 +138,22 @@ class Layout:
                 spread.proxy |= 1 << at + column.proxy[who]
             if item.write:
                 spread.writes |= 1 << segment
+                spread.fills |= self.filled_bits((segment,))
             elif item.fresh:
                 spread.fresh |= 1 << segment
+            if item.filled:
+                spread.filled |= self.filled_bits((segment,))
         return spread
+
+    def filled_bits(self, cells: tuple[Segment, ...]) -> int:
+        """Return the bits that say whether segments have been written since they were cleared."""
+        found = 0
+        for segment in cells:
+            index, stage = self.of_segment.get(segment, (None, 0))
+            if index is not None and self.columns[index].filled:
+                column = self.columns[index]
+                found |= 1 << column.first + stage * column.stride + column.width - 1
+        return found
 
 
 def exempt(one: Component, other: Component) -> bool:
@@ -175,7 +196,7 @@ def lay_out(system: System) -> Layout:
     for column in columns:
         if column.turning is None:
             column.first, column.stride = base, 0
-            base += len(column.plain) + len(column.proxy)
+            base += column.width
         else:
             turning = turnings[column.turning]
             column.first, column.stride = column.first + turning.base, turning.width
@@ -262,7 +283,9 @@ def _columns(
         who: Component = (None, None) if load else (agent, engine)
         for cells in item.cells:
             for segment in cells:
-                made[of_segment[segment][0]].accesses.add((who, item.write, proxy))
+                column = made[of_segment[segment][0]]
+                column.accesses.add((who, item.write, proxy))
+                column.filled |= item.filled
     return made, of_segment
 
 
@@ -285,7 +308,7 @@ def _facts_of(column: Column, turnings: list[Turning]) -> None:
     if column.turning is not None:
         turning = turnings[column.turning]
         column.first = turning.width
-        turning.width += len(column.plain) + len(column.proxy)
+        turning.width += column.width
 
 
 def _barriers(system: System, turnings: list[Turning], of_ring: list[int]) -> list[BarrierBits]:

@@ -135,13 +135,17 @@ Test = Ask | Exceeds | InRounds | All
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Waits until phase `c div S - lag` of stage `c mod S` is over; then the cursor moves if `moves`."""
+    """Waits until phase `c div S - lag` of stage `c mod S` is over; then the cursor moves if `moves`.
+
+    `clears`: what a new fill of each stage has to bring anew, where that is asked for (`Item.filled`).
+    """
 
     route: Route
     barrier: int
     cursor: int
     lag: int = 0
     moves: bool = True
+    clears: Cells = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +182,7 @@ class Item:
     cursor: int | None = None
     back: int = 0
     fresh: bool = False  # a read that must find something written before it
+    filled: bool = False  # a read that must find something written since the stage was cleared
 
 
 @dataclass(frozen=True, slots=True)

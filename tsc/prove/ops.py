@@ -24,6 +24,7 @@ class WaitOp(Op):
     cursor: int
     lag: int
     moves: bool
+    clears: tuple[int, ...]  # bits, a stage each
 
 
 @dataclass(slots=True)

@@ -123,7 +123,7 @@ def _segment_of(code: Code, bits: int) -> int | None:
     for column in code.layout.columns:
         for stage, segment in enumerate(column.segments):
             first = column.first + stage * column.stride
-            if first <= bit < first + len(column.plain) + len(column.proxy):
+            if first <= bit < first + column.width:
                 return segment
     return None
 

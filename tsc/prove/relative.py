@@ -61,6 +61,7 @@ class _Relative:
             tuple(sorted(self.numbers(), key=repr)),
             tuple(sorted(self.facts(), key=repr)),
             self.state.written & self.code.fresh,
+            self.turned(self.code.filled & ~self.state.filled),
         )
         return control, tuple(self.ignorance(relevant, of_barriers, of_last))
 
@@ -90,7 +91,7 @@ class _Relative:
                     continue
                 stages = self.code.system.rings[code.agent.cursors[cursor].ring].stages
                 if not behind:
-                    found[cursor] = value % stages
+                    found[cursor] = None  # only its stage matters
                 elif up > 0:
                     found[cursor] = value + up * stages
         return found
@@ -124,10 +125,7 @@ class _Relative:
         """Return the control part of an agent."""
         code, state = self.code.agents[agent], self.state
         at = state.at[agent]
-        cursors = tuple(
-            None if value is None else value - self.bases[self.code.layout.of_ring[cursor.ring]]
-            for cursor, value in zip(code.agent.cursors, self.cursors[agent], strict=True)
-        )
+        cursors = tuple(self.cursor(agent, i) for i in range(len(code.agent.cursors)))
         queues = tuple(
             self.groups(agent, engine, relevant)
             if code.drains[at] >> engine & 1 or code.commits[at] >> engine & 1
@@ -136,6 +134,17 @@ class _Relative:
         )
         streams = sorted((n, repr(self.points(points)), s) for (n, points), s in state.streams[agent].items())
         return at, self.frames(state.frames[agent]), cursors, queues, tuple(streams)
+
+    def cursor(self, agent: int, index: int) -> int | None:
+        """Return a cursor from the least of its ring on; of one that no barrier sees, the stage alone."""
+        code, value = self.code.agents[agent], self.cursors[agent][index]
+        ring = code.agent.cursors[index].ring
+        base = self.bases[self.code.layout.of_ring[ring]]
+        if value is not None:
+            return value - base
+        if code.cursors[self.state.at[agent]] >> index & 1:
+            return (self.state.cursors[agent][index] - base) % self.code.system.rings[ring].stages
+        return None
 
     def groups(self, agent: int, engine: int, relevant: int) -> tuple[int, ...]:
         """Return the facts of an engine's groups, without those before the first that may teach anything."""
@@ -191,7 +200,7 @@ class _Relative:
             if self.state.streams[agent].get((number, points), 0) != stream:
                 continue
             inside = self.decisions.inside(self.state, agent, number, points)
-            if not inside and self.decisions.asks(self.state, agent, number, True, points):
+            if not inside and self.decisions.asks(self.state, agent, number, True, points, loops=True):
                 return True
             if inside and self.enters_again(agent, number, level):
                 return True

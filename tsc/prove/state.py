@@ -58,6 +58,7 @@ class State:
         "cursors",
         "done",
         "facts",
+        "filled",
         "frames",
         "got",
         "known",
@@ -91,6 +92,7 @@ class State:
         self.written = 0
         for segment in code.system.written:
             self.written |= 1 << segment
+        self.filled = everything  # of what fills bring: what has not been cleared since it was written
         self.trail: tuple[State | None, Answer] | None = None
 
     def copy(self) -> State:
@@ -105,7 +107,7 @@ class State:
         new.done, new.got, new.came = self.done[:], self.got[:], self.came[:]
         new.current, new.landing, new.last = self.current[:], self.landing[:], self.last[:]
         new.numbers, new.facts = dict(self.numbers), dict(self.facts)
-        new.written, new.trail = self.written, self.trail
+        new.written, new.filled, new.trail = self.written, self.filled, self.trail
         return new
 
     def forget(self, bits: int) -> None:

@@ -7,13 +7,14 @@ from typing import Literal, Protocol
 
 from tsc.source.route import Route
 
-Kind = Literal["deadlock", "lap", "early", "arrive", "race", "leftover", "unwritten"]
+Kind = Literal["deadlock", "lap", "early", "arrive", "race", "leftover", "unwritten", "stale"]
 """What can go wrong.
 
 `deadlock`: agents wait for ever. `lap`: a barrier may be two phases on before a waiter looks. `early`: a wait
 may pass on the bit of an older phase. `arrive`: an arrival may fall into another phase than the one it is
 meant for. `race`: two accesses of the same bytes, one of them writes, and nothing orders them. `leftover`: a
 fill that nobody takes. `unwritten`: a read of bytes that nothing has written.
+`stale`: a read of bytes that this fill of their stage has not written.
 """
 
 Outcome = Literal["proved", "bounded", "refuted", "unproven"]
