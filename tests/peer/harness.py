@@ -97,8 +97,8 @@ def check(peer: Peer, given: Mapping[str, int] | None = None) -> Report:
 def differences(peer: Peer, report: Report) -> list[str]:
     """Say what was expected and not reported, and what was reported and not expected.
 
-    The proof shows a fault where the run meets it, which may be the other of two steps: its marks may stand at a
-    related place.
+    The proof shows a fault where the run meets it, which may be the other of two steps: its marks may stand
+    at a related place.
     """
     met: set[tuple[int, str]] = set()
     extra = []

@@ -13,6 +13,7 @@ from tsc.rules.brackets import (
     release_before_store_wait,
     release_of_nothing,
     shared_stage_never_skipped,
+    signal_before_wait,
     skip_while_holding,
     superfluous_try,
     try_without_its_step,
@@ -36,4 +37,5 @@ RULES: tuple[ModuleType, ...] = (
     shared_stage_never_skipped,
     release_before_store_wait,
     paths_not_followed,
+    signal_before_wait,
 )
