@@ -20,6 +20,7 @@ LAYERS = (
     ("tsc.spec",),
     ("tsc.program",),
     ("tsc.emit",),
+    ("tsc.prove",),
     ("tsc.rules",),
     ("tsc.diagnostics.render",),
     ("tsc.check",),
