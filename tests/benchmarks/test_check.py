@@ -1,0 +1,43 @@
+"""The schedules that the check is timed with: the usual and growing ones are proved, the explosive ones end."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import check, schedules
+from benchmarks.schedules import Schedule
+
+PROVED = [*schedules.usual(), *schedules.growing()]
+LARGE = [schedules.nest(12), schedules.steps(60), schedules.conditions(60), schedules.loose(12)]
+
+
+def titles(of: list[Schedule]) -> list[str]:
+    return [schedule.title for schedule in of]
+
+
+def test_titles_are_unique() -> None:
+    every = titles([*PROVED, *schedules.explosive()])
+    assert len(set(every)) == len(every)
+
+
+@pytest.mark.parametrize("schedule", PROVED, ids=titles(PROVED))
+def test_is_proved(schedule: Schedule) -> None:
+    row = check.measured(schedule, times=1)
+    assert row.verdict == "proved"
+    assert row.megabytes < 100
+
+
+@pytest.mark.parametrize("schedule", LARGE, ids=titles(LARGE))
+def test_ends_within_its_budget(schedule: Schedule) -> None:
+    row = check.measured(schedule, times=1, budget=100)
+    assert row.states <= 100
+    assert row.verdict in ("proved", "unproven", "paths-not-followed")
+
+
+def test_out_of_budget_is_not_proved() -> None:
+    assert check.measured(schedules.loose(12), times=1, budget=20).verdict == "unproven"
+
+
+def test_growth_is_the_power_of_the_size() -> None:
+    rows = [check.Row("", "s", n, 1, 1, 1, "proved", 1.0, float(n**3), 1.0, 1.0) for n in (2, 4, 8)]
+    assert check.growth(rows) == {"s": pytest.approx(3.0)}
