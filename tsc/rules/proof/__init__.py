@@ -9,6 +9,7 @@ from tsc.rules.proof import (
     arrival_out_of_phase,
     deadlock,
     early_wait,
+    guards_differ,
     lapped_wait,
     missing_proxy_fence,
     overlay_race,
@@ -23,6 +24,7 @@ from tsc.rules.proof import (
 
 RULES: tuple[ModuleType, ...] = (
     unequal_trip_counts,
+    guards_differ,
     deadlock,
     lapped_wait,
     early_wait,

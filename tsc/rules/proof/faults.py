@@ -36,6 +36,10 @@ def faults(program: Program, rule: str) -> Iterator[tuple[Teller, Alarm]]:
 
 
 def _rule(teller: Teller, alarm: Alarm) -> str:
+    from tsc.rules.proof.guards import difference
+
+    if difference(teller, alarm) is not None:
+        return "guards-differ"
     return _KINDS.get(alarm.kind) or _of_race(teller, alarm)
 
 
