@@ -129,7 +129,14 @@ class Accesses:
         return [*self._global(step.route, accesses, None), Touch(step.route, tuple(items), engine)]
 
     def _issue(self, step: Step, accesses: list[Access], name: str) -> list[Node]:
-        return [Touch(step.route, tuple(self._memory(step, accesses)), self.maker.engine(name))]
+        # A product of a pair touches the memory of both CTAs.
+        items = [
+            item
+            for cta in self.maker.frame.cluster.pair_of(self.maker.cta)
+            for touch in accesses
+            if (item := self.item(step, touch, cta=cta)) is not None
+        ]
+        return [Touch(step.route, tuple(items), self.maker.engine(name))]
 
     def _wgmma(self, step: Step, accesses: list[Access]) -> list[Node]:
         registers = tuple(self._registers(accesses))
@@ -170,7 +177,7 @@ class Accesses:
         cursor, stages = targets[0].item.cursor, max(1, memory.stages or 1)
         if cursor is None:
             return []
-        barrier = maker.lines.barrier(memory, copy, "write", maker.cta)
+        barrier = targets[0].barrier
         variants: Block = (Load(step.route, targets),)
         for test, items in self._tensor_items(accesses):
             # The tensor is read until the bytes have landed.
@@ -195,7 +202,9 @@ class Accesses:
         for cta in peers:
             item = self.item(step, touch, share, cta)
             if item is not None and item.cursor is not None:
-                yield Target(maker.lines.barrier(memory, copy, "write", cta), item)
+                # Bytes for the tensor cores of a pair are counted at its leader.
+                home = cluster.pair_of(cta)[0] if maker.lines.paired((memory.name,), copy) else cta
+                yield Target(maker.lines.barrier(memory, copy, "write", home), item)
 
     # ---- tensors -------------------------------------------------------------------------------------------
 

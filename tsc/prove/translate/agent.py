@@ -187,7 +187,7 @@ class AgentMaker:
         uses = self.lines.uses(self.task, self._of_owner(memory, "full", names), copy)
         writes = frozenset[str]().union(*(use.engine_writes for use in uses))
         # CTAs that receive loads of this one count its arrival as the arrival of their bytes.
-        reached = self.lines.reach(self.task, names, copy, self.cta)
+        reached = self.lines.fulls(self.task, names, copy, self.cta)
         barriers = tuple(self.lines.barrier(memory, copy, "write", cta) for cta in reached)
         engine = self.engine("tcgen05") if By.TCGEN05.value in writes else None
         found: list[Node] = []
@@ -224,9 +224,7 @@ class AgentMaker:
         memory, copy = members[0]
         names = tuple(one.name for one, _ in members)
         uses = self.lines.uses(self.task, self._of_owner(memory, "empty", names), copy)
-        pipelines = [self.program.pipelines[one.name, number] for one, number in members]
-        axes = dict.fromkeys(axis for pipeline in pipelines for axis in pipeline.multicast)
-        peers = self.frame.cluster.peers(self.cta, axes)
+        peers = self.lines.empties(self.task, names, copy, self.cta)
         barriers = tuple(self.lines.barrier(memory, copy, "read", cta) for cta in peers)
         reads = frozenset[str]().union(*(use.engine_reads for use in uses))
         engine = self.engine("tcgen05") if By.TCGEN05.value in reads else None

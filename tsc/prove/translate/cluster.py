@@ -21,6 +21,9 @@ class Cluster:
     def __init__(self, program: Program, whole: bool) -> None:
         """`whole`: all axes matter, not only those along which loads are shared."""
         shared = {axis for pipeline in program.pipelines.values() for axis in pipeline.multicast}
+        paired = program.spec.launch.cta_group == 2
+        self.pair = next((axis for axis, extent in program.cluster if paired and extent > 1), None)
+        shared |= set() if self.pair is None else {self.pair}
         real = {axis: extent for axis, extent in program.cluster if extent > 1 and (whole or axis in shared)}
         size = 1
         for extent in real.values():
@@ -56,6 +59,18 @@ class Cluster:
             base = rank - self.place(rank, axis) * stride
             found |= {base + i * stride for i in range(extent)}
         return tuple(sorted(found))
+
+    def pair_of(self, rank: int) -> tuple[int, ...]:
+        """Return the two CTAs whose tensor cores work together, the leader first; alone without pairs."""
+        if self.pair is None:
+            return (rank,)
+        _, stride = self._stride(self.pair)
+        first = rank - self.place(rank, self.pair) % 2 * stride
+        return first, first + stride
+
+    def leads(self, rank: int) -> bool:
+        """Whether a CTA is the leader of its pair."""
+        return self.pair_of(rank)[0] == rank
 
     def real_peers(self, axes: Iterable[str]) -> int:
         """Return how many there are of them in the kernel."""

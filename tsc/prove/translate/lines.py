@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tsc.emit.arrivals import Side as Direction
 from tsc.emit.arrivals import counted, who
 from tsc.emit.kernel import Kernel
-from tsc.ops.base import Engine
+from tsc.ops.base import Engine as By
 from tsc.program.accesses import Touch, touches
 from tsc.program.model import Memory, Order, Program, RingUse, Task
 from tsc.program.tree import Step
@@ -29,7 +29,7 @@ def weight(task: Task, uses: Iterable[RingUse], side: Direction) -> int:
         case "threads":
             return task.threads
     # Who reads by `wgmma` alone arrives once a warpgroup.
-    if side == "read" and uses and all(use.engine_reads == {Engine.WGMMA.value} for use in uses):
+    if side == "read" and uses and all(use.engine_reads == {By.WGMMA.value} for use in uses):
         return -(-(task.warps or 1) // 4)
     return task.warps or 1
 
@@ -68,7 +68,7 @@ class Lines:
         """Return the ring of a copy in a CTA; CTAs that share its loads have one together."""
         name, members = self.family(memory)
         pipelines = [self.program.pipelines.get((member, copy)) for member in members]
-        together = any(pipeline is not None and pipeline.multicast for pipeline in pipelines)
+        together = self.paired(members, copy) or any(one is not None and one.multicast for one in pipelines)
         stages = max(1, memory.stages or 1)
         return self.plain_ring(name, copy, None if together else cta, stages, self.bank.alone(members, copy))
 
@@ -128,13 +128,55 @@ class Lines:
         if direction == "read":
             return count // self.cluster.real_peers(axes) * len(self.cluster.peers(cta, axes))
         for other in self.cluster.ranks():
-            found = [
-                weight(task, self.uses(task, members, copy), "write")
-                for task in program.tasks
-                if other != cta and cta in self.reach(task, members, copy, other)
-            ]
+            found = self._heard(members, copy, cta, other) if other != cta else []
             count += max(found, default=0) if memory.lanes[0] > 1 else sum(found)
         return count
+
+    def _heard(self, members: tuple[str, ...], copy: int, cta: int, other: int) -> list[int]:
+        """Return how often the tasks of another CTA arrive at a full barrier of this one."""
+        found = []
+        for task in self.program.tasks:
+            uses = [use for use in self.uses(task, members, copy) if use.produces]
+            if uses and not self._by_tensor_core(uses, "write"):
+                found += [weight(task, uses, "write")] * (cta in self.fulls(task, members, copy, other))
+        return found
+
+    # ---- who hears of what ---------------------------------------------------------------------------------
+
+    def paired(self, names: Iterable[str], copy: int) -> bool:
+        """Whether the tensor cores of a pair of CTAs read or fill some rings."""
+        engines = (self.kernel.engines(name, copy) for name in names)
+        return self.cluster.pair is not None and any(By.TCGEN05.value in a | b for a, b in engines)
+
+    @staticmethod
+    def _by_tensor_core(uses: Iterable[RingUse], side: Direction) -> bool:
+        return any(
+            By.TCGEN05.value in (use.engine_writes if side == "write" else use.engine_reads) for use in uses
+        )
+
+    def fulls(self, task: Task, names: Iterable[str], copy: int, cta: int) -> tuple[int, ...]:
+        """Return the CTAs at whose full barriers a commit counts: those that its loads reach.
+
+        Bytes for the tensor cores of a pair are counted at its leader; what they fill, both CTAs hear of.
+        """
+        names = tuple(names)
+        found = self.reach(task, names, copy, cta)
+        if not self.paired(names, copy):
+            return found
+        if self._by_tensor_core(self.uses(task, names, copy), "write"):
+            return tuple(sorted({one for rank in found for one in self.cluster.pair_of(rank)}))
+        return tuple(sorted({self.cluster.pair_of(rank)[0] for rank in found}))
+
+    def empties(self, task: Task, names: Iterable[str], copy: int, cta: int) -> tuple[int, ...]:
+        """Return the CTAs at whose empty barriers a release counts: their loads or products reach this."""
+        names = tuple(names)
+        axes = {axis for name in names for axis in self.program.pipelines[name, copy].multicast}
+        if not self.paired(names, copy):
+            return self.cluster.peers(cta, axes)
+        if self._by_tensor_core(self.uses(task, names, copy), "read"):
+            both = self.cluster.pair_of(cta)
+            return tuple(sorted({one for rank in both for one in self.cluster.peers(rank, axes)}))
+        return tuple(sorted({self.cluster.pair_of(one)[0] for one in self.cluster.peers(cta, axes)}))
 
     def uses(self, task: Task, names: Iterable[str], copy: int) -> list[RingUse]:
         """Return what a task does with each of some rings."""

@@ -34,7 +34,7 @@ def parts_of(view: View) -> tuple[Part, ...]:
         return ("all",)
     steps = list(task.steps())
     ends = {end for step in steps for end in _ends(view, step)}
-    led = {end for end in ends if not view.rings.everybody(*end)}
+    led = {end for end in ends if not view.rings.everybody(*end) and not _tensor_memory(view, *end)}
     common = led != ends or any(step.verb in TOGETHER or _works(view, step) for step in steps)
     return ("leader", "others") if led and common else ("all",)
 
@@ -50,6 +50,12 @@ def _ends(view: View, step: Step) -> list[End]:
         for memory, copy in view.members(step)
         if (pipeline := pipelines.get((memory.name, copy))) is not None and not pipeline.store_ring
     ]
+
+
+def _tensor_memory(view: View, memory: Memory, copy: int, side: Literal["write", "read"]) -> bool:
+    """Whether warps fill a stage of tensor memory: they wait for their stores and meet before the commit."""
+    use = view.frame.kernel.use(view.task, memory.name, copy)
+    return side == "write" and use is not None and Engine.TMEM.value in use.engine_writes
 
 
 def _works(view: View, step: Step) -> bool:

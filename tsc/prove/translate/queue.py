@@ -68,8 +68,12 @@ class _Answers:
         lines, program = self.frame.lines, self.maker.program
         if side == "full":
             return lines.add(LineKey(self.queue.name, 0, "full", cta), self.ring, 1)
-        tasks = (task for task in program.tasks if _gives_back(task, self.queue))
-        count = len(self.ctas) * sum(map(answers_taken, tasks))
+        count = sum(
+            answers_taken(task)
+            for task in program.tasks
+            for one in self.ctas
+            if _gives_back(task, self.queue) and (task.ctas == "all" or self.frame.cluster.leads(one))
+        )
         return lines.add(LineKey(self.queue.name, 0, "empty", cta), self.ring, count)
 
     def cells(self, cta: int) -> tuple[tuple[Segment, ...], ...]:

@@ -28,8 +28,6 @@ def translate(program: Program) -> Translation:
     bank = Bank(program, cluster.ranks(), _shares(program, cluster))
     lines = Lines(kernel, cluster, bank)
     frame = Frame(program, kernel, cluster, bank, lines, Tensors(kernel, bank), Questions(program))
-    if program.spec.launch.cta_group == 2:
-        frame.leave_out(("launch", "cta_group"), "pairs of CTAs")
     agents: list[Agent] = []
     sources: list[AgentSource] = []
     takers: list[Taker] = []
@@ -44,7 +42,7 @@ def translate(program: Program) -> Translation:
             frame.leave_out(task.route, refused.sentence)
             continue
         for cta in cluster.ranks():
-            for part in parts_of(view):
+            for part in parts_of(view) if task.ctas == "all" or cluster.leads(cta) else ():
                 maker = AgentMaker(frame, view, cta, part)
                 body = Walker(maker).block(task.tree)
                 takers += takers_of(len(agents), maker)
