@@ -37,13 +37,20 @@ def later(peer: Peer, request: pytest.FixtureRequest) -> None:
 def test_has_its_verdict(name: str, request: pytest.FixtureRequest) -> None:
     peer = PEERS[name]
     later(peer, request)
-    assert differences(peer, check(peer)) == []
+    report = check(peer)
+    assert differences(peer, report) == []
+    if peer.verdict == "accept":
+        assert report.judgement is not None
+        assert report.judgement.outcome == "proved"
 
 
 @pytest.mark.parametrize(("peer", "shared"), FIXED)
 def test_has_it_with_fixed_numbers(peer: Peer, shared: Shared, request: pytest.FixtureRequest) -> None:
     later(peer, request)
-    assert differences(peer, check(peer, shared.given)) == []
+    report = check(peer, shared.given)
+    assert differences(peer, report) == []
+    assert report.judgement is not None
+    assert report.judgement.outcome == "proved"
 
 
 @pytest.mark.parametrize(("section", "case"), CASES)
