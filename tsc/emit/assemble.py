@@ -108,6 +108,7 @@ def plan_kernel(
         warp_used=asks_warp(chain) or bool(signals) or bool(kernel.maps),
         manifest=manifest_of(kernel, target, document, table, signals),
         refusals=tuple(kernel.refusals),
+        narrowed=tuple(dict.fromkeys(kernel.narrowed)),
     )
 
 

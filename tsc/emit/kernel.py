@@ -9,7 +9,7 @@ from math import gcd
 
 from tsc.emit.names import Names, identifier, shout
 from tsc.emit.places import Sharing
-from tsc.emit.plan import Constant, Parameter, Refusal
+from tsc.emit.plan import Constant, Narrowed, Parameter, Refusal
 from tsc.expr import Expr, Interval, interval, multiple_of, parse, to_cpp
 from tsc.model import Reference
 from tsc.ops.lowering import MapKey
@@ -57,6 +57,7 @@ class Kernel:
         )
         self.spelled = {name: self.names.free(name) for name in dict.fromkeys(declared)}
         self.refusals: list[Refusal] = []
+        self.narrowed: list[Narrowed] = []
         self.asserts: dict[str, str] = {}
         self.needs: dict[str, tuple[int, int]] = {}  # tensor -> bytes of its address, of its strides
         self.maps: dict[MapKey, int] = {}  # to its number among the maps of its tensor

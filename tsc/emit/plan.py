@@ -152,6 +152,19 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class Narrowed:
+    """An argument of a work whose type does not hold every value of the expression given for it."""
+
+    route: Route
+    work: str
+    argument: str
+    type: str
+    text: str
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
 class KernelPlan:
     """A whole kernel, ready to be printed."""
 
@@ -181,3 +194,4 @@ class KernelPlan:
     warp_used: bool
     manifest: Mapping[str, Any]
     refusals: tuple[Refusal, ...]
+    narrowed: tuple[Narrowed, ...]

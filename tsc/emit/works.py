@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tsc.emit.function import Function
+from tsc.emit.function import WIDTHS, Function
 from tsc.emit.kernel import Kernel, bits_of, storage
 from tsc.emit.names import identifier
 from tsc.emit.operations import buffer_address, buffer_type, memory_of
-from tsc.emit.plan import Item, SnippetFunction, Statement
+from tsc.emit.plan import Item, Narrowed, SnippetFunction, Statement
 from tsc.emit.rings import Rings
 from tsc.emit.scope import Scope
 from tsc.expr import Expr, ExprError, parse
@@ -284,6 +284,7 @@ class Works:
             if name not in model.with_:
                 raise Refused(f"`{work.name}` is called without its argument `{name}`")
             value = function.cpp(model.with_[name], step.env, scope)
+            self._hold(function, step, scope, work, name, kind, model.with_[name])
             if kind == "const":
                 flat = function.flat(model.with_[name], step.env).value
                 if flat is None:
@@ -293,6 +294,22 @@ class Works:
                 call.values.append(f"({text})" if ">" in text else text)
             else:
                 call.add(f"{ARGS[kind]} {name}", value.text)
+
+    def _hold(
+        self, function: Function, step: Step, scope: Scope, work: Work, name: str, kind: str, given: Expr
+    ) -> None:
+        """Note an argument that may be cut, where that follows from sizes and coordinates alone: of what
+        works and tensors give, a range says nothing.
+        """
+        flat, most = function.flat(given, step.env), WIDTHS.get(kind)
+        private = {*function.token_types, *self.program.tensors, *self.program.registers}
+        if most is None or kind == "bool" or flat.free & private or not flat.free:
+            return
+        found = function.interval(given, step.env, scope)
+        if found.lo < most.lo or found.hi > most.hi:
+            route = (*step.route, "with", name)
+            text = " ".join(given.text.split())
+            self.kernel.narrowed.append(Narrowed(route, work.name, name, kind, text, found.lo, found.hi))
 
     def _tokens(self, call: _Call, function: Function, work: Work, model: Do) -> None:
         for i, (name, dtype) in enumerate(work.returns):

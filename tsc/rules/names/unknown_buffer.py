@@ -22,14 +22,12 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import closest
 from tsc.expr.hints import listing
-from tsc.model import Reference
 from tsc.ops.registry import BY_VERB
 from tsc.program.accesses import Touch
-from tsc.program.expand import operand_of
 from tsc.program.model import Program
 from tsc.program.tree import Step
-from tsc.rules.names.references import overlay_place, references
-from tsc.source.route import Route
+from tsc.rules.names.parts import parts
+from tsc.rules.names.references import references
 
 RULE = Rule("TSC108", "unknown-buffer", Severity.ERROR, "a reference names no buffer of its ring")
 
@@ -55,33 +53,19 @@ def check(program: Program) -> Iterator[Finding]:
                 if near
                 else f"write one of {listing(f'{found.name}.{one}' for one in names)}",
             )
-    for memory in program.memories.values():
-        if memory.over is not None:
-            said = f"`{memory.name}` lies over whole stages"
-            yield from _whole(program, memory.over, said, overlay_place(program, memory), "over")
+    for part in parts(program):
+        ref = part.reference
+        index = f"[{ref.index.text}]" if ref.index is not None else ""
+        yield Finding(
+            RULE.name,
+            f"{part.said} of `{ref.name}`, and `{ref}` is a part of one",
+            Place(part.route),
+            help=f"write `{part.key}: {ref.name}{index}`",
+        )
     for task in program.tasks:
         for step in task.steps():
             if step.verb in BY_VERB:
                 yield from _unsaid(program, step, program.touches(step, task))
-            else:
-                said = f"`{step.verb}` moves whole stages"
-                yield from _whole(program, operand_of(step), said, (*step.route, step.verb), step.verb)
-
-
-def _whole(program: Program, ref: Reference | None, said: str, route: Route, key: str) -> Iterator[Finding]:
-    """Yield a finding where one buffer stands for a whole ring: in a step of it, or under an overlay."""
-    memory = program.memories.get(ref.name) if ref is not None else None
-    if ref is None or memory is None or not (ref.transposed or memory.buffer(ref.buffer or "")):
-        return
-    if ref.buffer == memory.name or (ref.transposed and memory.buffer("T") is not None):
-        return
-    index = f"[{ref.index.text}]" if ref.index is not None else ""
-    yield Finding(
-        RULE.name,
-        f"{said} of `{ref.name}`, and `{ref}` is a part of one",
-        Place(route),
-        help=f"write `{key}: {ref.name}{index}`",
-    )
 
 
 def _unsaid(program: Program, step: Step, touches: Iterator[Touch]) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ namespace rounds_kernel {
 extern "C" __device__ const char tsc_manifest[] =
     R"json({"manifest": 1, "tsc_version": "0.1.0", "kernel": "rounds", "arch": "sm_90a", "spec": )json"
     R"json("rounds.tsc.yaml", "spec_sha256": )json"
-    R"json("820603cc2917770d0591b1736ad307cc6a4762c8341b8777e4577ad94d337b76", "constants": {}, )json"
+    R"json("5461a68cd739182bf1a26dc2fbac044a047af89aa48509ae9fa1bc4a47eb42ad", "constants": {}, )json"
     R"json("params": [{"name": "y", "kind": "tensor", "dtype": "i32", "shape": ["n", "16"], "order": )json"
     R"json([0, 1], "access": "out", "align": 4, "stride_multiple": 1, "packed": false, "constant": )json"
     R"json(false}, {"name": "first", "kind": "scalar", "dtype": "i32"}], "workspace": [], "dims": )json"
@@ -50,7 +50,7 @@ DEVICE void add_part(const Task<32, 0>& task, register_of<i32>& c) {
   }
 }
 
-DEVICE void add(const Task<32, 0>& task, register_of<i32>& c, int value) {
+DEVICE void add(const Task<32, 0>& task, register_of<i32>& c, i64 value) {
   {
 #line 18 "rounds.tsc.yaml"
     c += value;
