@@ -13,7 +13,8 @@ from tsc.program.names import expressions
 from tsc.program.tree import Guard, Loop, Step, TileLoop
 from tsc.prove.machine import Block, Fence, Item, Load, Node, Target, Test, Touch
 from tsc.prove.translate.agent import AgentMaker
-from tsc.prove.translate.lines import loaded_bytes
+from tsc.prove.translate.cluster import conditions
+from tsc.prove.translate.fills import destinations
 from tsc.prove.translate.tensors import ENGINES as ENGINE_OF
 from tsc.prove.translate.tensors import only
 from tsc.prove.translate.translation import SegmentSource
@@ -70,13 +71,15 @@ class Accesses:
         name = buffer.name if buffer is not None else touch.reference.buffer
         place = maker.cta if cta is None else cta
         cells = maker.frame.bank.cells(memory, operand.copy, name, place, share)
-        fresh = touch.mode == "read"
+        fresh = touch.mode == "read"  # what is updated may be written first
         if not memory.ring:
             return Item(cells, touch.writes, fresh=fresh)
         cursor = self.stage(step, memory, operand.copy, touch.mode)
         if cursor is None:
             every = tuple(segment for stage in cells for segment in stage)
             return Item((every,), touch.writes, fresh=fresh)
+        if cursor == maker.waited(memory, operand.copy):
+            return Item(cells, touch.writes, cursor, 1, filled=touch.reads)
         return Item(cells, touch.writes, cursor, 1, fresh)
 
     def stage(self, step: Step, memory: Memory, copy: int, mode: Mode) -> int | None:
@@ -129,11 +132,10 @@ class Accesses:
         return [*self._global(step.route, accesses, None), Touch(step.route, tuple(items), engine)]
 
     def _issue(self, step: Step, accesses: list[Access], name: str) -> list[Node]:
-        # A product of a pair touches the memory of both CTAs.
         items = [
             item
-            for cta in self.maker.frame.cluster.pair_of(self.maker.cta)
             for touch in accesses
+            for cta, _ in destinations(self.maker.frame, step, touch, self.maker.cta)
             if (item := self.item(step, touch, cta=cta)) is not None
         ]
         return [Touch(step.route, tuple(items), self.maker.engine(name))]
@@ -189,17 +191,7 @@ class Accesses:
     def _targets(self, step: Step, touch: Access, memory: Memory, copy: int) -> Iterator[Target]:
         """Yield where the bytes of a load go: every CTA that shares it gets this one's part."""
         maker, cluster = self.maker, self.maker.frame.cluster
-        axis = getattr(step.model, "multicast", None)
-        peers: tuple[int, ...] = (maker.cta,)
-        share = None
-        if axis is not None and cluster.size > 1:
-            size = loaded_bytes(maker.program, step, touch)
-            if not cluster.issues(maker.cta, step.model, size, axis):
-                return
-            peers = cluster.peers(maker.cta, (axis,))
-            parts = cluster.parts(step.model, size, axis)
-            share = (cluster.place(maker.cta, axis), parts) if parts > 1 else None
-        for cta in peers:
+        for cta, share in destinations(maker.frame, step, touch, maker.cta):
             item = self.item(step, touch, share, cta)
             if item is not None and item.cursor is not None:
                 # Bytes for the tensor cores of a pair are counted at its leader.
@@ -247,18 +239,15 @@ class Accesses:
 
     def indexed(self, node: Step | Loop | Guard | TileLoop) -> list[Node]:
         """Return the reads of tensors inside the expressions of a node."""
-        program, names = self.maker.program, dict[str, None]()
-        match node:
-            case Step(model=model):
-                fields = () if isinstance(model, str) else type(model).model_fields
-                found = [e for field in fields for _, e in expressions(getattr(model, field), ())]
-            case Loop():
-                found = [node.start, node.end, node.step]
-                found += [piece.until for piece in node.pieces if piece.until is not None]
-            case Guard():
-                found = [node.condition] if node.condition is not None else []
-            case TileLoop():
-                found = [node.skip_if] if node.skip_if is not None else []
+        program, names, queue = self.maker.program, dict[str, None](), self.maker.program.queue
+        found = list(conditions(node))
+        if isinstance(node, Step):
+            fields = () if isinstance(node.model, str) else type(node.model).model_fields
+            found = [expr for field in fields for _, expr in expressions(getattr(node.model, field), ())]
+        elif isinstance(node, TileLoop) and queue is not None:
+            # Who takes tiles reads the order where a tensor has it, and asks which of them nobody sees.
+            found += [] if queue.skip_if is None else [queue.skip_if]
+            names |= dict.fromkeys([queue.order.from_] if queue.order.kind == "table" else [])
         for expr in found:
             names |= dict.fromkeys(sorted(program.flat(expr, node.env).indexed))
         return self.of_outside(node.route, list(names))

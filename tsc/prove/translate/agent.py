@@ -25,6 +25,7 @@ from tsc.prove.machine import (
     Taker,
     Wait,
 )
+from tsc.prove.translate.fills import fills
 from tsc.prove.translate.frame import Frame, View
 from tsc.prove.translate.lines import LineKey, weight
 from tsc.source.route import Route
@@ -102,6 +103,10 @@ class AgentMaker:
         start, stride = (self.task.replica or 0, lanes) if apart else (0, 1)
         return self.cursor((verb, memory.name, str(copy)), ring, start, stride)
 
+    def waited(self, memory: Memory, copy: int) -> int | None:
+        """Return the counter of stages waited for, if the task waits for any."""
+        return self._cursors.get(("wait", memory.name, str(copy)))
+
     # ---- steps ---------------------------------------------------------------------------------------------
 
     def fences(self, step: Step) -> list[Node]:
@@ -156,7 +161,8 @@ class AgentMaker:
             case "wait":
                 return [self.take(step, memory, copy, "read") for memory, copy in members]
             case "commit":
-                return self.commit(step, members)
+                early = any(one.index == step.index for one in self.view.early.values())
+                return [] if early else self.commit(step, members)
             case "release":
                 return self.release(step, members)
             case "skip" if isinstance(step.model, Skip):
@@ -178,7 +184,8 @@ class AgentMaker:
         alone = self.part == "others" and not self.view.rings.everybody(memory, copy, side)
         if getattr(step.model, "by", None) is not None or alone:
             return Move(step.route, (cursor,))
-        return Wait(step.route, barrier, cursor, lag=1 if writes else 0)
+        clears = fills(self.view, memory, copy, self.cta) if writes and self.leads else ()
+        return Wait(step.route, barrier, cursor, lag=1 if writes else 0, clears=clears)
 
     def commit(self, step: Step, members: tuple[tuple[Memory, int], ...]) -> list[Node]:
         """Hand stages over: copies by cp.async arrive when they have landed, where they alone fill it."""

@@ -2,15 +2,19 @@
 
 CTAs that share nothing behave alike, so one stands for all. Along an axis that shares loads two stand for
 more: each receives its own loads as well, so that every chain of orders through several CTAs is also one
-through those two.
+through those two. Where a schedule asks for the place in the cluster, all along that axis are looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from math import prod
 
+from tsc.expr import Expr
 from tsc.ops.pieces import UNIT as BULK_UNIT
 from tsc.program.model import Program
+from tsc.program.names import expressions
+from tsc.program.tree import Guard, Loop, Node, Step, TileLoop, walk
 
 MOST = 4  # CTAs that are all looked at
 
@@ -23,17 +27,15 @@ class Cluster:
         shared = {axis for pipeline in program.pipelines.values() for axis in pipeline.multicast}
         paired = program.spec.launch.cta_group == 2
         self.pair = next((axis for axis, extent in program.cluster if paired and extent > 1), None)
-        shared |= set() if self.pair is None else {self.pair}
+        named = _named(program)
+        shared |= named if self.pair is None else {*named, self.pair}
         real = {axis: extent for axis, extent in program.cluster if extent > 1 and (whole or axis in shared)}
-        size = 1
-        for extent in real.values():
-            size *= extent
-        self.cut = size > MOST
-        self.extents = {axis: min(extent, 2) if self.cut else extent for axis, extent in real.items()}
+        cut = prod(real.values()) > MOST
+        self.extents = {
+            axis: min(extent, 2) if cut and axis not in named else extent for axis, extent in real.items()
+        }
         self.real = dict(program.cluster)
-        self.size = 1
-        for extent in self.extents.values():
-            self.size *= extent
+        self.size = prod(self.extents.values())
 
     def ranks(self) -> range:
         """Return the ranks of all CTAs."""
@@ -99,3 +101,28 @@ class Cluster:
                 return extent, stride
             stride *= extent
         return 1, 1
+
+
+def conditions(node: Node) -> Iterator[Expr]:
+    """Yield what decides how often a node is done, as it is written."""
+    match node:
+        case Loop():
+            yield from (node.start, node.end, node.step)
+            yield from (piece.until for piece in node.pieces if piece.until is not None)
+        case Guard():
+            yield from () if node.condition is None else (node.condition,)
+        case TileLoop():
+            yield from () if node.skip_if is None else (node.skip_if,)
+        case Step(verb="skip", model=model):
+            yield from (expr for _, expr in expressions(getattr(model, "count", None), ()))
+
+
+def _named(program: Program) -> set[str]:
+    """Return the axes along which a schedule asks for the CTA's place."""
+    found: set[str] = set()
+    for task in program.tasks:
+        for node, _ in walk(task.tree):
+            for expr in conditions(node):
+                names = program.flat(expr, node.env).free
+                found |= {name.split(".")[1] for name in names if name.startswith("cluster.")}
+    return found

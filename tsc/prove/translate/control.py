@@ -115,7 +115,9 @@ class Walker:
                 return [*found, *maker.order_step(step)]
             case verb if verb in RING_VERBS:
                 return [*self.accesses.indexed(step), *found, *maker.ring_step(step, self.around)]
-        return [*found, *self.accesses.step(step)]
+        found += self.accesses.step(step)
+        early = maker.view.early.get(step.index)
+        return found if early is None else [*found, *maker.commit(early, maker.view.members(early))]
 
     def launch(self, step: Step) -> list[Node]:
         """Wait for the kernel before, or let the next one start once that is over."""

@@ -11,7 +11,7 @@ from tsc.emit.held import Held
 from tsc.emit.kernel import Kernel
 from tsc.emit.rings import Rings
 from tsc.program.model import Memory, Program, Queue, Task
-from tsc.program.tree import Block, Step, blocks
+from tsc.program.tree import Block, Node, Step, blocks
 from tsc.prove.asked import Questions
 from tsc.prove.translate.cluster import Cluster
 from tsc.prove.translate.lines import Lines
@@ -59,26 +59,27 @@ class View:
         self.held: Held = self.rings.held
         self.brackets: Brackets = find_brackets(frame.kernel, task, self.rings)
         self.hazards: Hazards = find_hazards(frame.kernel, task, self.brackets)
+        self.early: dict[int, Step] = {}  # commits whose arrival stands behind the last load, by that load
         self._early(task.tree)
 
     def _early(self, block: Block) -> None:
-        """Note commits whose arrival comes with a load, before steps that it should have behind it."""
+        """Find commits whose arrival comes with a load, ahead of steps that it would have behind it."""
         for at, node in enumerate(block):
             for inner in blocks(node):
                 self._early(inner)
             if not isinstance(node, Step) or node.index not in self.brackets.silent:
                 continue
             members = {(memory.name, copy) for memory, copy in self.members(node)}
+            passed: list[Node] = []
             for before in reversed(block[:at]):
                 if (
                     isinstance(before, Step)
                     and members & loads_of(before, self.frame.kernel, self.task).keys()
                 ):
+                    if any(not isinstance(one, Step) or one.verb not in _PASSED for one in passed):
+                        self.early[before.index] = node
                     break
-                if not isinstance(before, Step) or before.verb not in _PASSED:
-                    sentence = "the arrival of this `commit` comes with its load, before what stands between"
-                    self.frame.leave_out(node.route, sentence)
-                    break
+                passed.append(before)
 
     def members(self, step: Step) -> tuple[tuple[Memory, int], ...]:
         """Return the rings of a ring step, those of a group apart."""
