@@ -35,7 +35,7 @@ class Walker:
         for node in block:
             found += self._before(node)
             found += self.node(node)
-        return tuple(found)
+        return tuple(one for i, one in enumerate(found) if not (i and _again(found[i - 1], one)))
 
     def _before(self, node: ScheduleNode) -> Sequence[Node]:
         """Return what the generator puts before a node that not all threads of the task enter."""
@@ -80,12 +80,11 @@ class Walker:
         questions, task = self.maker.frame.questions, self.maker.task
         shape = questions.loop(task, node, self.around, self.place)
         inner = replace(self, around=(*self.around, shape))
-        body: Block = ()
-        if not node.split:
-            body = inner.block(node.pieces[0].body)
-        else:
+        body = inner.block(node.pieces[-1].body)
+        if node.split:
+            # What is in no piece before the last one is in that.
             tests = questions.pieces(task, node, inner.around, self.place)
-            for piece, test in reversed(list(zip(node.pieces, tests, strict=True))):
+            for piece, test in reversed(list(zip(node.pieces[:-1], tests, strict=False))):
                 body = _either(node.route, test, inner.block(piece.body), body)
         return [MachineLoop(node.route, shape.bound, body, shape.start, shape.step)] if body else []
 
@@ -128,6 +127,11 @@ class Walker:
             return [Touch(step.route, (Part(((frame.outside,),), False),))]
         ring = frame.lines.barriers[frame.before].ring
         return [Wait(step.route, frame.before, self.maker.cursor(("pdl",), ring), moves=False)]
+
+
+def _again(before: Node, node: Node) -> bool:
+    """Whether an access only repeats the one right before it, as those of a `repeat` do."""
+    return isinstance(node, Touch) and node.engine is None and node == before
 
 
 def _either(route: Route, test: Test, then: Block, otherwise: Block) -> Block:
