@@ -87,9 +87,17 @@ WRONGLY_REJECTED = [
     "fp_warp_lanes_half_each", "fp_fmha_kv_ring_unlabelled", "fp_split_consumer_k16",
 ]  # fmt: skip
 
+# Wrong in ways that it does not look at: cases of our own.
+UNCHECKED = [
+    "warps_with_a_gap", "phase_bit_of_an_observer", "phase_bit_of_lanes", "two_loads_of_one_stage",
+    "groups_behind", "accumulator_still_written", "third_tile", "length_of_a_tile", "barrier_run_ahead",
+    "barrier_one_way", "barrier_missed", "read_is_not_written", "scratch_of_two_tiles",
+]  # fmt: skip
+
 SECTIONS: dict[str, dict[str, Shared]] = {
     "good": GOOD,
     "bad": {case: Shared(case) for case in BAD},
     "wrongly_accepted": {case: Shared(case) for case in WRONGLY_ACCEPTED},
     "wrongly_rejected": {case: Shared(case) for case in WRONGLY_REJECTED},
+    "unchecked": {case: Shared(case) for case in UNCHECKED},
 }
