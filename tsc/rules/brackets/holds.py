@@ -104,14 +104,20 @@ class Holds:
         return [held for held in self.before.get(index, ()) if not may(held)]
 
     def idle(self, program: Program, verb: str) -> list[int]:
-        """Return the `commit` or `release` steps that never find more held than they keep."""
-        return [
-            step.index
-            for step in self.verbs(verb)
-            if kept(program, step) < (self.memory.stages or MOST_KEPT)  # else another rule speaks
-            and max((_count(held, verb) for held in self.before.get(step.index, ())), default=0)
-            <= kept(program, step)
-        ]
+        """Return the `commit` or `release` steps that never find more held than they keep.
+
+        Of the copies of a repeated step, and of the pieces of a split loop, one that does is enough.
+        """
+        steps = self.verbs(verb)
+        busy = {
+            step.route
+            for step in steps
+            if max((_count(held, verb) for held in self.before.get(step.index, ())), default=0)
+            > kept(program, step)
+        }
+        # A `keep` of all stages is another rule's.
+        judged = (step for step in steps if kept(program, step) < (self.memory.stages or MOST_KEPT))
+        return [step.index for step in judged if step.route not in busy]
 
 
 def _meet(one: str | None, other: str | None) -> bool:
