@@ -219,6 +219,40 @@ def test_cuda_alone_needs_no_compiler(spec: Path, tmp_path: Path) -> None:
     assert files(tmp_path) == ["fill.tsc.yaml", "k.cu"]
 
 
+RACE = """
+tsc: 1
+kernel: fill
+target: sm_90a
+params: {y: {dtype: f32, shape: [128]}}
+launch: {grid: [1]}
+resources: {row: {kind: smem, dtype: f32, shape: [128]}}
+work:
+  write_row: {writes: [row], cuda: row(task.thread) = 1;}
+  use_row: {reads: [row], writes: [y], cuda: y(task.thread) = row(task.thread);}
+tasks:
+  first: {warps: 4, schedule: [{do: write_row}]}
+  second: {warps: 4, schedule: [{do: use_row}]}
+"""
+
+
+def test_what_is_not_proved_is_not_built(spec: Path, tmp_path: Path) -> None:
+    spec.write_text(RACE, encoding="utf-8")
+    done = tsc("build", spec.name, cwd=tmp_path)
+    assert done.returncode == 1 and "TSC401[race]" in done.stderr
+    assert files(tmp_path) == ["fill.tsc.yaml"]
+    done = tsc("build", spec.name, "--no-check", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_open_proof_can_be_allowed(tmp_path: Path) -> None:
+    spec = str(ROOT / "specs/copy/tma.tsc.yaml")
+    done = tsc("build", spec, "--budget", "3", "-o", "out.cubin", cwd=tmp_path)
+    assert done.returncode == 1 and "TSC345[unproven]" in done.stderr
+    done = tsc("build", spec, "--budget", "3", "--allow-unproven", "-o", "out.cubin", cwd=tmp_path)
+    assert done.returncode == 0 and "warning TSC345[unproven]" in done.stderr
+    assert files(tmp_path) == ["out.cubin"]
+
+
 def test_check_can_be_overruled(spec: Path, tmp_path: Path) -> None:
     spec.write_text(SPEC + "expect: {threads: 64}\n", encoding="utf-8")
     assert tsc("build", spec.name, cwd=tmp_path).returncode == 1

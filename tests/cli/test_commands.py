@@ -48,10 +48,39 @@ class TestCheck:
     def test_clean_specs_exit_with_0(self) -> None:
         done = tsc("check", GOOD, "specs/norm")
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout == "no findings in 2 files\n"
+        first, *verdicts = done.stdout.splitlines()
+        assert first == "no findings in 2 files"
+        assert [line.partition(" (")[0] for line in verdicts] == [
+            f"{path}: proved for every size and trip count" for path in (GOOD, "specs/norm/rmsnorm.tsc.yaml")
+        ]
 
     def test_a_spec_named_twice_is_checked_once(self) -> None:
-        assert tsc("check", GOOD, "specs/copy/../copy/tma.tsc.yaml", GOOD).stdout == "no findings in 1 file\n"
+        done = tsc("check", GOOD, "specs/copy/../copy/tma.tsc.yaml", GOOD)
+        assert done.stdout.splitlines()[0] == "no findings in 1 file"
+
+    def test_the_verdict_is_an_object_in_json(self) -> None:
+        (verdict,) = json.loads(tsc("check", GOOD, "--format", "json").stdout)["verdicts"]
+        assert (verdict["file"], verdict["outcome"], verdict["budget"]) == (GOOD, "proved", 2000)
+        assert 0 < verdict["states"] < 100 and verdict["promises"] == []
+
+    def test_an_open_proof_is_an_error_unless_allowed(self) -> None:
+        done = tsc("check", GOOD, "--budget", "3", "--format", "concise")
+        assert done.returncode == 1 and "TSC345[unproven]" in done.stdout
+        assert done.stdout.endswith(f"{GOOD}: not proved (3 states)\n")
+        assert tsc("check", GOOD, "--budget", "3", "--allow-unproven").returncode == 0
+        assert tsc("check", GOOD, "--budget", "0").returncode == 2
+
+    def test_a_trace_is_written(self, tmp_path: Path) -> None:
+        assert tsc("check", GOOD, "--trace", str(tmp_path / "out.json")).returncode == 0
+        assert json.loads((tmp_path / "out.json").read_text())["otherData"]["outcome"] == "proved"
+
+    def test_a_trace_is_of_one_spec_that_is_otherwise_right(self, wrong: Path, tmp_path: Path) -> None:
+        done = tsc("check", "specs", "--trace", str(tmp_path / "out.json"))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == "tsc: `--trace` draws one spec, and 5 are checked\n"
+        done = tsc("check", str(wrong), "--trace", str(tmp_path / "out.json"))
+        assert done.returncode == 1 and "is not written" in done.stderr
+        assert not (tmp_path / "out.json").exists()
 
     @pytest.mark.parametrize("format", ["text", "concise", "json", "github"])
     def test_a_wrong_spec_exits_with_1(self, wrong: Path, format: str) -> None:
