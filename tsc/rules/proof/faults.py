@@ -17,6 +17,7 @@ _KINDS = {
     "arrive": "arrival-out-of-phase",
     "leftover": "unconsumed-fill",
     "unwritten": "read-of-nothing",
+    "stale": "read-of-older-fill",
 }
 
 

@@ -15,8 +15,13 @@ _WAITS = {
 }
 
 
-def race(rule: str, teller: Teller, alarm: Alarm, help: str = "") -> Finding:
-    """Tell of a race, at the step that comes second in the run that shows it."""
+UNORDERED = "nothing orders the two"
+
+
+def race(
+    rule: str, teller: Teller, alarm: Alarm, *, lacks: str = UNORDERED, help: str = ""
+) -> Finding:
+    """Tell of a race, at the step that comes second in the run that shows it, and of the edge it `lacks`."""
     segment, other = alarm.segment, alarm.other
     if segment is None or other is None:
         raise ValueError("a race has two accesses and a segment")
@@ -35,7 +40,7 @@ def race(rule: str, teller: Teller, alarm: Alarm, help: str = "") -> Finding:
             Place(
                 first.where.route,
                 label=f"{teller.name(first.where.agent)} {_does(first)} {meets} here"
-                f"{teller.when(first.where)}, and nothing orders the two",
+                f"{teller.when(first.where)}, and {lacks}",
             ),
         ),
         help=help or edit(teller, first, second),

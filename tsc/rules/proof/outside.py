@@ -10,6 +10,15 @@ from tsc.rules.proof.trail import given
 
 def unwritten(rule: str, teller: Teller, alarm: Alarm) -> Finding:
     """Tell of a read that finds nothing."""
+    return _read(rule, teller, alarm, "nothing has written it")
+
+
+def stale(rule: str, teller: Teller, alarm: Alarm) -> Finding:
+    """Tell of a read that finds what an older fill has left."""
+    return _read(rule, teller, alarm, "the fill that it waits for has not written it")
+
+
+def _read(rule: str, teller: Teller, alarm: Alarm, finds: str) -> Finding:
     at, segment = alarm.at, alarm.segment
     if segment is None:
         raise ValueError("a read has a segment")
@@ -22,8 +31,8 @@ def unwritten(rule: str, teller: Teller, alarm: Alarm) -> Finding:
     ]
     return Finding(
         rule,
-        f"{teller.name(at.agent)} reads {part} at {teller.quoted(at)}{teller.when(at)}, and nothing has "
-        f"written it{given(teller, alarm)}",
+        f"{teller.name(at.agent)} reads {part} at {teller.quoted(at)}{teller.when(at)}, and "
+        f"{finds}{given(teller, alarm)}",
         teller.place(at, f"reads {part}" + (f" ({span})" if span else "")),
         tuple(writers[:3]),
         help="write it on every path that leads here" if writers else "write it before, or do not read it",

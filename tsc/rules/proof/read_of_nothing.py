@@ -1,21 +1,18 @@
 """Reads shared or tensor memory that nothing has written.
 
 What it does
-    Checks for every read of a stage, a buffer or an accumulator that some write comes before it, on every
-    path and for every trip count.
+    Checks for every read of plain memory or an accumulator that some write comes before it, on every path and
+    for every trip count.
 
 Why is this bad
     What stands there is left from another tile, another kernel, or is nothing at all.
 
 Example
-    - acquire: xs
-    - {when: k > 0, then: [{tma_load: x, to: xs}]}
-    - commit: xs                     # with `k = 0` the reader finds what was there before
+    - {when: scaled, then: [{do: fill}]}
+    - do: use                        # reads what `fill` writes
 
 Use instead
-    - acquire: xs
-    - {when: k > 0, then: [{tma_load: x, to: xs}], else: [{do: clear}]}
-    - commit: xs
+    - {when: scaled, then: [{do: fill}, {do: use}]}
 """
 
 from __future__ import annotations

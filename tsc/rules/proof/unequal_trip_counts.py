@@ -96,7 +96,7 @@ def _compare(program: Program, ring: str, one: Fills, other: Fills) -> Iterator[
         f"{counts[1]}",
         Place(other.place, label=_label(other, examples)),
         (Place(one.place, label=_label(one, examples)),),
-        help="let both go round equally often; if they do and it cannot be seen here, give both the same `key`",
+        help="let both go round equally often; where that cannot be seen here, give both the same `key`",
     )
 
 

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
+from tsc.source.route import Route
 
 RULE = Rule("TSC345", "unproven", Severity.ERROR, "the schedule is neither proved nor refuted")
 PROOF = True
@@ -37,11 +38,16 @@ def check(program: Program) -> Iterator[Finding]:
     judgement = judged(program)
     if judgement.outcome != "unproven":
         return
+    left_out: dict[str, list[Route]] = {}
     for route, what in judgement.translation.unmodelled:
+        left_out.setdefault(what, []).append(route)
+    for what, routes in left_out.items():
+        others = dict.fromkeys(route for route in routes if route != routes[0])
         yield Finding(
             RULE.name,
-            f"the schedule is not proved: the proof does not follow {what}",
-            Place(route),
+            f"the schedule is not proved, because the proof does not follow this: {what}",
+            Place(routes[0]),
+            tuple(Place(route, label="and here") for route in others)[:3],
             help=f"write it in a way that can be followed, {ALLOW}",
         )
     teller = Teller(judgement)
@@ -50,8 +56,7 @@ def check(program: Program) -> Iterator[Finding]:
     if judgement.verdict.outcome == "unproven":
         yield Finding(
             RULE.name,
-            f"the schedule is not proved within a budget of {judgement.budget:,} states: it needs "
-            f"{judgement.verdict.reason or 'more'}",
+            f"the schedule is not proved: the proof met {judgement.verdict.reason or 'no end'}",
             Place(("tasks",), "key"),
-            help=f"raise the budget with `--budget`, {ALLOW}",
+            help=f"raise the budget of {judgement.budget:,} states with `--budget`, {ALLOW}",
         )
