@@ -13,7 +13,7 @@ from tsc.prove.asked.decide import Decider
 from tsc.prove.asked.model import FALSE, TRUE, both, either, in_rounds, opposite
 from tsc.prove.asked.periodic import rounds_of
 from tsc.prove.asked.quotients import unfolded
-from tsc.prove.asked.scope import Scope, Turn, round_of
+from tsc.prove.asked.scope import Scope, Turn
 from tsc.prove.asked.store import Store, shifted
 from tsc.prove.asked.symbols import THREAD_NAMES, coordinate_of, free, replaced
 from tsc.prove.machine import Ask, Bound, Exceeds, Test
@@ -99,12 +99,8 @@ class Conditions:
                 counted = self._counted(op, poly, up, turn, scope)
                 if counted is not None:
                     return counted
-                if {f"iter:{turn.coordinate}", f"trips:{turn.coordinate}"} & free(tree_of(poly)):
-                    values = {
-                        f"iter:{turn.coordinate}": round_of(turn),
-                        f"trips:{turn.coordinate}": turn.shape.trips,
-                    }
-                    return self.test(replaced(condition, values), scope)
+        if not scope.counts.keys().isdisjoint(free(tree_of(poly))):
+            return self.test(replaced(condition, scope.counts), scope)
         chosen = self._choice(op, poly, scope)
         if chosen is not None:
             return chosen

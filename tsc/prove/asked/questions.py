@@ -170,7 +170,7 @@ class Questions:
                 return opposite(self.skip(task, around[0].node, around[:1], rank))
             case "when" if node.condition is not None:
                 self._privately(node, (node.condition,), (node.then, node.otherwise), scope)
-                tree = scope.tree(node.condition, node.env)
+                tree = scope.tree(node.condition, node.env, rounds=True)
                 if node.key is not None:
                     return self._named(node, node.key, tree, scope)
                 return self._condition(tree, scope, node.condition)

@@ -99,8 +99,12 @@ class Scope:
         """How many coordinates the place has."""
         return 1 + sum(isinstance(turn.node, Loop) for turn in self.turns)
 
-    def tree(self, expr: Expr, env: Env) -> Node:
-        """Return an expression in symbols; whatever is not understood is a value of this place alone."""
+    def tree(self, expr: Expr, env: Env, rounds: bool = False) -> Node:
+        """Return an expression in symbols; whatever is not understood is a value of this place alone.
+
+        With `rounds`, the round of a loop with a step and the number of its rounds have symbols of their own,
+        so that they can be compared; else they are written with the loop's value and bound.
+        """
         flat = self.program.flat(expr, env).tree
         tensors = {node.name for node in walk(flat) if isinstance(node, Index)}
         tensors |= {
@@ -110,7 +114,18 @@ class Scope:
         }
         renamed = {name: self.private(name).name for name in sorted(tensors & self.places.written)}
         values = {name: self.meaning(name) for name in sorted(free(flat) - tensors)}
-        return replaced(flat, values, renamed)
+        found = replaced(flat, values, renamed)
+        return found if rounds else replaced(found, self.counts)
+
+    @cached_property
+    def counts(self) -> dict[str, Node]:
+        """What the symbols of rounds and their numbers are."""
+        values: dict[str, Node] = {}
+        for turn in self.turns:
+            if turn.shape is not None and turn.step != 1:
+                values[f"iter:{turn.coordinate}"] = round_of(turn)
+                values[f"trips:{turn.coordinate}"] = turn.shape.trips
+        return values
 
     def private(self, name: str, depth: int | None = None, key: object = None) -> Ref:
         """Return a symbol that only this task in this CTA knows; without a key only at this place."""
