@@ -45,8 +45,10 @@ class AgentDraft:
         self.places += 1
         return (self.label, self.places)
 
-    def wait(self, barrier: int, cursor: int, lag: int = 0, moves: bool = True) -> m.Wait:
-        return m.Wait(self.route(), barrier, cursor, lag, moves)
+    def wait(
+        self, barrier: int, cursor: int, lag: int = 0, moves: bool = True, clears: m.Cells = ()
+    ) -> m.Wait:
+        return m.Wait(self.route(), barrier, cursor, lag, moves, clears)
 
     def arrive(
         self,
@@ -147,9 +149,11 @@ class Draft:
         )
 
 
-def read(cells: m.Cells | int, cursor: int | None = None, back: int = 0, fresh: bool = False) -> m.Item:
+def read(
+    cells: m.Cells | int, cursor: int | None = None, back: int = 0, fresh: bool = False, filled: bool = False
+) -> m.Item:
     """Return a read of a stage, or of one segment."""
-    return m.Item(((cells,),) if isinstance(cells, int) else cells, False, cursor, back, fresh)
+    return m.Item(((cells,),) if isinstance(cells, int) else cells, False, cursor, back, fresh, filled)
 
 
 def write(cells: m.Cells | int, cursor: int | None = None, back: int = 0) -> m.Item:

@@ -16,9 +16,12 @@ from tsc.prove.verdict import Oracle
 STATES = 20_000
 """States after which a system counts as too big."""
 
-State = tuple[tuple[int, ...], tuple[int, ...], int, tuple[tuple[int, int, int], ...]]
-"""Steps done by each agent, items done by each engine, loads that have landed (a bit a target), and of every
-stage of every barrier: phases over, arrivals of the current phase, landings that it waits for."""
+Barriers = tuple[tuple[int, int, int], ...]
+"""Of every stage of every barrier: phases over, arrivals of the current phase, landings that it waits for."""
+
+State = tuple[tuple[int, ...], tuple[int, ...], int, Barriers, int]
+"""Steps done by each agent, items done by each engine, loads that have landed (a bit a target), the barriers,
+and segments that were cleared and not written since."""
 
 WINDOWS = frozenset({"lap", "early", "arrive"})
 
@@ -49,7 +52,8 @@ class _Explorer:
 
     def run(self, cap: int, stop_at_window: bool) -> Outcome:
         flat = self.flat
-        first: State = ((0,) * len(flat.agents), (0,) * len(flat.queues), 0, ((0, 0, 0),) * len(flat.counts))
+        barriers: Barriers = ((0, 0, 0),) * len(flat.counts)
+        first: State = ((0,) * len(flat.agents), (0,) * len(flat.queues), 0, barriers, 0)
         seen = {first}
         todo = [first]
         while todo:
@@ -66,7 +70,7 @@ class _Explorer:
     def successors(self, state: State) -> list[State]:
         """Return the states one step on, and note what is wrong with this state and with those steps."""
         flat = self.flat
-        steps, done, landed, barriers = state
+        steps, done, landed, barriers, stale = state
         following: list[State] = []
         for agent, program in enumerate(flat.agents):
             step = steps[agent]
@@ -76,31 +80,37 @@ class _Explorer:
             what = program[step]
             kind = what[0]
             now = barriers
+            left = stale
             if kind == WAIT:
                 if not self.passes(barriers[what[1]][0], what[2]):
                     continue
+                left |= what[3]
             elif kind == ARRIVE:
                 now = self.arrive(barriers, *what[1:])
             elif kind == TOUCH:
                 self.begin(state, agent, None, *what[1:])
+                left &= ~what[2]
             elif kind == ISSUE:
                 self.begin(state, agent, *what[1:])
+                left &= ~what[3]
             elif kind == LOAD:
                 now = self.load(state, agent, what[1])
+                for bit in what[1]:
+                    left &= ~flat.loads[bit].writes
             elif kind == DRAIN and done[what[1]] < what[2]:
                 continue
-            following.append((after, done, landed, now))
+            following.append((after, done, landed, now, left))
         for engine, queue in enumerate(flat.queues):
             item = done[engine]
             if item < flat.issued[engine][steps[flat.owner[engine]]]:
                 on = (*done[:engine], item + 1, *done[engine + 1 :])
                 arrival = queue[item].arrival
                 now = barriers if arrival is None else self.arrive(barriers, *arrival)
-                following.append((steps, on, landed, now))
+                following.append((steps, on, landed, now, stale))
         for bit, load in enumerate(flat.loads):
             if not landed >> bit & 1 and load.step < steps[load.agent]:
                 now = self.land(barriers, load.barrier, load.phase, load.weight)
-                following.append((steps, done, landed | 1 << bit, now))
+                following.append((steps, done, landed | 1 << bit, now, stale))
         if not following:
             self.end(state)
         return following
@@ -116,24 +126,24 @@ class _Explorer:
         return True
 
     def arrive(
-        self, barriers: tuple[tuple[int, int, int], ...], barrier: int, phase: int, weight: int
-    ) -> tuple[tuple[int, int, int], ...]:
+        self, barriers: Barriers, barrier: int, phase: int, weight: int
+    ) -> Barriers:
         over, got, due = barriers[barrier]
         if over != phase or got + weight > self.flat.counts[barrier]:
             self.kinds.add("arrive")
         return self.put(barriers, barrier, over, got + weight, due)
 
     def land(
-        self, barriers: tuple[tuple[int, int, int], ...], barrier: int, phase: int, weight: int
-    ) -> tuple[tuple[int, int, int], ...]:
+        self, barriers: Barriers, barrier: int, phase: int, weight: int
+    ) -> Barriers:
         if weight:
             return self.arrive(barriers, barrier, phase, weight)
         over, got, due = barriers[barrier]
         return self.put(barriers, barrier, over, got, due - 1)
 
     def put(
-        self, barriers: tuple[tuple[int, int, int], ...], barrier: int, over: int, got: int, due: int
-    ) -> tuple[tuple[int, int, int], ...]:
+        self, barriers: Barriers, barrier: int, over: int, got: int, due: int
+    ) -> Barriers:
         """Return the barriers after a change of one, whose phase ends when nothing is missing."""
         if got >= self.flat.counts[barrier] and due == 0:
             over, got = over + 1, 0
@@ -141,13 +151,13 @@ class _Explorer:
 
     def load(
         self, state: State, agent: int, targets: tuple[int, ...]
-    ) -> tuple[tuple[int, int, int], ...]:
+    ) -> Barriers:
         """Issue a load: the phases that are current now wait for its landings."""
         barriers = state[3]
         writes = 0
         for bit in targets:
             load = self.flat.loads[bit]
-            self.begin(state, agent, None, 0, load.writes, 0)
+            self.begin(state, agent, None, 0, load.writes, 0, 0)
             if writes & load.writes:
                 self.kinds.add("race")
             writes |= load.writes
@@ -160,11 +170,13 @@ class _Explorer:
         return barriers
 
     def begin(
-        self, state: State, agent: int, engine: int | None, reads: int, writes: int, fresh: int
+        self, state: State, agent: int, engine: int | None, reads: int, writes: int, fresh: int, filled: int
     ) -> None:
         """Note a race of an access that begins with an open one, and a read of what nobody has written."""
         flat = self.flat
-        steps, done, landed, _ = state
+        steps, done, landed, _, stale = state
+        if filled & stale:
+            self.kinds.add("stale")
         if fresh:
             written = flat.written
             for other, step in enumerate(steps):
@@ -177,7 +189,7 @@ class _Explorer:
         for other, program in enumerate(flat.agents):
             step = steps[other]
             if other != agent and step and program[step - 1][0] == TOUCH:
-                _, read, write, _ = program[step - 1]
+                _, read, write, *_ = program[step - 1]
                 if write & both or read & writes:
                     self.kinds.add("race")
         for other, queue in enumerate(flat.queues):
@@ -192,7 +204,7 @@ class _Explorer:
 
     def end(self, state: State) -> None:
         """Judge a state in which nothing moves any more."""
-        steps, _, _, barriers = state
+        steps, _, _, barriers, _ = state
         if any(step < len(program) for step, program in zip(steps, self.flat.agents, strict=True)):
             self.kinds.add("deadlock")
             return

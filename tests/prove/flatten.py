@@ -10,9 +10,10 @@ from tsc.prove import machine as m
 from tsc.prove.verdict import OUTSIDE, Coordinates, Oracle
 
 WAIT, ARRIVE, TOUCH, ISSUE, QUEUE, LOAD, DRAIN = range(7)
-"""Kinds of steps. (WAIT, barrier, phase) | (ARRIVE, barrier, phase, weight) | (TOUCH, reads, writes, fresh) |
-(ISSUE, engine, reads, writes, fresh) | (QUEUE,) | (LOAD, targets) | (DRAIN, engine, items): barriers are
-stages of barriers; reads, writes and fresh are sets of segments as bits; `items` must be done."""
+"""Kinds of steps. (WAIT, barrier, phase, clears) | (ARRIVE, barrier, phase, weight) |
+(TOUCH, reads, writes, fresh, filled) | (ISSUE, engine, reads, writes, fresh, filled) | (QUEUE,) |
+(LOAD, targets) | (DRAIN, engine, items): barriers are stages of barriers; clears, reads, writes, fresh and
+filled are sets of segments as bits; `items` must be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +167,8 @@ class _Walker:
         bits = 0
         for item in items:
             if wanted(item):
-                cells = item.cells if item.cursor is None else (self.cells(item),)
-                for stage in cells:
-                    for segment in stage:
-                        bits |= 1 << segment
+                for segment in item.cells[0] if item.cursor is None else self.cells(item):
+                    bits |= 1 << segment
         return bits
 
     def cells(self, item: m.Item) -> tuple[int, ...]:
@@ -185,7 +184,10 @@ class _Walker:
         first = self.engines[self.index]
         match node:
             case m.Wait():
-                self.step(WAIT, *self.stage(node.barrier, cursors[node.cursor], node.lag))
+                stages = self.system.rings[self.system.barriers[node.barrier].ring].stages
+                cleared = node.clears[cursors[node.cursor] % stages] if node.clears else ()
+                clears = sum(1 << segment for segment in set(cleared))
+                self.step(WAIT, *self.stage(node.barrier, cursors[node.cursor], node.lag), clears)
                 if node.moves:
                     cursors[node.cursor] += agent.cursors[node.cursor].stride
             case m.Arrive():
@@ -208,11 +210,12 @@ class _Walker:
                 reads = self.bits(node.items, lambda item: not item.write)
                 writes = self.bits(node.items, lambda item: item.write)
                 fresh = self.bits(node.items, lambda item: item.fresh and not item.write)
+                filled = self.bits(node.items, lambda item: item.filled)
                 if node.engine is None:
-                    self.step(TOUCH, reads, writes, fresh)
+                    self.step(TOUCH, reads, writes, fresh, filled)
                 else:
                     self.queues[first + node.engine].append(QueueItem(reads, writes, None))
-                    self.step(ISSUE, first + node.engine, reads, writes, fresh)
+                    self.step(ISSUE, first + node.engine, reads, writes, fresh, filled)
             case m.Load():
                 self.load(node)
             case m.Drain():

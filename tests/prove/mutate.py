@@ -195,7 +195,7 @@ def chance_test(system: m.System, rng: Random) -> m.Test:
 
 
 def mend(system: m.System) -> m.System:
-    """Return the system with tests, bounds and bytes that fit, and with writes that engines and loads can see."""
+    """Return the system with tests, bounds and bytes that fit, and with fences behind ordinary writes."""
     loads = any(isinstance(i, m.Load) for agent in system.agents for i in nodes(agent.body))
     proxy = loads or any(engine.proxy for agent in system.agents for engine in agent.engines)
     agents = []
@@ -236,6 +236,9 @@ def _mend_block(
                 mended.append(replace(node, items=tuple(_mend_item(item, stages) for item in node.items)))
                 if proxy and node.engine is None and any(item.write for item in node.items):
                     mended.append(m.Fence(node.route))
+            case m.Wait() if node.clears:
+                ring = system.barriers[node.barrier].ring
+                mended.append(replace(node, clears=node.clears[: system.rings[ring].stages]))
             case m.Load():
                 targets = (replace(t, item=_mend_item(t.item, stages)) for t in node.targets)
                 mended.append(replace(node, targets=tuple(targets)))

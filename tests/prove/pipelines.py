@@ -30,6 +30,7 @@ class Taste:
     named: float = 0.0
     fresh: float = 0.2
     feedback: float = 0.05
+    clears: float = 0.3
 
 
 @dataclass(slots=True)
@@ -51,6 +52,7 @@ class Link:
     test: m.Test | None
     touch_test: m.Test | None
     batch: int = 1
+    clears: bool = False
     notes: list[m.Item] = field(default_factory=list)
 
 
@@ -155,6 +157,8 @@ class Pipeline:
             link = Link(ring, roles[source], roles[sink], inner, test, touch)
             if self.chance(taste.counts):
                 link.batch = 2
+            # Only a fill by one agent is cleared by who fills it.
+            link.clears = len(roles[source].agents) == 1 and self.chance(taste.clears)
             links.append(link)
         if overlap:
             self.overlap(links)
@@ -202,13 +206,15 @@ class Pipeline:
         done = agent.cursor(ring.index, lane, stride) if split else look
         back = int(split)
         waited, signalled = (ring.empty, ring.full) if filling else (ring.full, ring.empty)
-        before: Strand = [agent.wait(waited, look, int(filling), moves=split)]
+        clears = ring.cells if filling and link.clears else ()
+        before: Strand = [agent.wait(waited, look, int(filling), split, clears)]
         work: Strand = []
         after: Strand = []
         end: Strand = []
         keep = rng.choice((0, 0, 1, 1, 2)) if split and ring.stages > 1 else 0
         keep = min(keep, ring.stages - 1)
-        engine = agent.engine("e", self.proxy) if self.chance(taste.engines) and len(agent.engines) < 2 else None
+        by_engine = self.chance(taste.engines) and len(agent.engines) < 2
+        engine = agent.engine("e", self.proxy) if by_engine else None
         commits = engine is not None and self.chance(0.5)
         if filling and self.chance(taste.loads):
             item = write(ring.cells, look, back)
@@ -217,7 +223,9 @@ class Pipeline:
             commits = False
         else:
             fresh = not filling and self.chance(taste.fresh)
-            item = write(ring.cells, look, back) if filling else read(ring.cells, look, back, fresh)
+            item = write(ring.cells, look, back)
+            if not filling:
+                item = read(ring.cells, look, back, fresh, link.clears)
             work.append(agent.touch(item, engine=engine))
             if not filling and engine is None and self.chance(0.1):
                 work.append(agent.touch(write(ring.cells, look, back)))

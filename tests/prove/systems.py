@@ -101,11 +101,12 @@ def cluster(rng: Random) -> m.System:
     loads = rng.random() < 0.75
     kinds = rng.choice(("weight", "weight", "issued"))
     fact = draft.fact(rng.choice((0, 1, 2)))
+    clears = leader and rng.random() < 0.5
     for cta in range(1 if leader else 2):
         agent = draft.agent(f"p{cta}", cta)
         own = rings[cta]
         cursor = agent.cursor(own.index)
-        body: list[m.Node] = [agent.wait(own.empty, cursor, 1, moves=False)]
+        body: list[m.Node] = [agent.wait(own.empty, cursor, 1, False, own.cells if clears else ())]
         if leader and rng.random() < 0.5:
             body.append(agent.wait(rings[1].empty, agent.cursor(rings[1].index), 1))
         reach = range(2) if leader or rng.random() < 0.85 else range(cta, cta + 1)
@@ -137,7 +138,8 @@ def cluster(rng: Random) -> m.System:
         engine = agent.engine("mma") if rng.random() < 0.4 else None
         commits = engine is not None and rng.random() < 0.5
         released = empties if rng.random() < 0.9 else (own.empty,)
-        body = [agent.wait(own.full, look), agent.touch(read(own.cells, look, 1), engine=engine)]
+        taken = read(own.cells, look, 1, filled=clears)
+        body = [agent.wait(own.full, look), agent.touch(taken, engine=engine)]
         if engine is not None and not commits:
             body.append(agent.drain(engine, keep))
         body.append(agent.arrive(released, done, look, keep, engine=engine if commits else None))
