@@ -6,7 +6,11 @@
     python benchmarks/mutants.py merge --folder F --commit HASH               # writes results/mutants.json
     python benchmarks/mutants.py table                                        # prints it as Markdown
 
-Nothing that the check proved may hang or come out wrong.
+Nothing that the check proved may hang or come out wrong. To look for such a mutant further afield,
+
+    python benchmarks/mutants.py hunt --folder F --seed 1 --pairs 400
+
+writes so many mutants of two changes of each spec, and builds those that the check proves.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -139,12 +144,17 @@ def _build(job: tuple[str, str, str]) -> tuple[str, str]:
     return name, reason
 
 
-def make(folder: Path, workers: int) -> None:
-    """Write and build all mutants, and the shipped specs beside them as controls."""
+def proved_pairs(spec: str, seed: int, pairs: int) -> list[Mutant]:
+    """Return the mutants of two changes of a spec that the check proves."""
+    made = mutants(spec, spec_path(spec).read_text(encoding="utf-8"), SPECS[spec][0], 0, pairs, seed)
+    return [mutant for mutant in made if verdict_of(mutant.name, mutant.text)["proved"]]
+
+
+def make(folder: Path, workers: int, made: list[Mutant]) -> None:
+    """Write and build mutants, and the shipped specs beside them as controls."""
     os.nice(5)
     (folder / "specs").mkdir(parents=True, exist_ok=True)
     (folder / "cubins").mkdir(exist_ok=True)
-    made = list(every_mutant())
     for stale in (*(folder / "specs").iterdir(), *(folder / "cubins").iterdir()):
         stale.unlink()
     texts = {mutant.name: mutant.text for mutant in made}
@@ -264,20 +274,26 @@ def table() -> str:
 def main() -> None:
     """Run one of the stages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("stage", choices=("make", "judge", "merge", "table"))
+    parser.add_argument("stage", choices=("make", "judge", "merge", "table", "hunt"))
     parser.add_argument("--folder", type=Path, default=Path("mutants"))
     parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pairs", type=int, default=400)
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     match options.stage:
         case "make":
-            make(options.folder, options.workers)
+            make(options.folder, options.workers, list(every_mutant()))
+        case "hunt":
+            with ProcessPoolExecutor(options.workers) as pool:
+                found = pool.map(proved_pairs, SPECS, repeat(options.seed), repeat(options.pairs))
+                make(options.folder, options.workers, [mutant for group in found for mutant in group])
         case "judge":
             judge(options.folder)
         case "merge":
-            found = merged(options.folder, options.commit)
-            RESULTS.write_text(json.dumps(found, indent=1) + "\n")
-            for name in false_proofs(found):
+            facts = merged(options.folder, options.commit)
+            RESULTS.write_text(json.dumps(facts, indent=1) + "\n")
+            for name in false_proofs(facts):
                 print(f"proved and failed: {name}", file=sys.stderr)
         case "table":
             print(table(), end="")

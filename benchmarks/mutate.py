@@ -322,8 +322,8 @@ def mutants(
         mutation.change(document)
         if written(document) != written(data):
             make((mutation,), document)
-    tries = 0
-    while pairs and tries < 1000:
+    tries, most_tries = 0, 20 * pairs
+    while pairs and tries < most_tries:
         tries += 1
         first = draw.choice(every)
         document = copy.deepcopy(data)

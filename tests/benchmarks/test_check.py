@@ -1,4 +1,4 @@
-"""The schedules that the check is timed with: the usual and growing ones are proved, the explosive ones end."""
+"""The schedules that the check is timed with: usual and growing ones are proved, explosive ones end."""
 
 from __future__ import annotations
 
