@@ -81,6 +81,8 @@ class Code:
     fresh: int  # segments, as bits, that some read must find written
     filled: int  # bits that say whether a stage was filled, for which some read asks
     far: int  # whoever is so many values behind what is known of a number gets a number of his own
+    latest: int  # the largest value with which a loop begins
+    deep: int  # whoever is behind by so many answers of several tiles gets tiles of his own
     most: dict[int, int]  # the largest constant with which a number is compared
 
 
@@ -103,7 +105,18 @@ def compile_system(system: System) -> Code:
                 for spread in part.spreads:
                     fresh |= spread.fresh
                     filled |= spread.filled
-    return Code(system, layout, agents, fresh, filled, 2 * stages * max(period, step) + 2, most)
+    latest = max((op.start for a in agents for op in a.ops if isinstance(op, EnterOp)), default=0)
+    return Code(
+        system,
+        layout,
+        agents,
+        fresh,
+        filled,
+        2 * stages * max(period, step) + 2,
+        max(0, latest),
+        stages + period + 2,
+        most,
+    )
 
 
 class _Flat:
@@ -162,7 +175,7 @@ class _Flat:
         inner = 0 if node.tiles else max(level, 0) + 1
         occurrence = self.seen.get((node.bound.number, inner), 0)
         self.seen[node.bound.number, inner] = occurrence + 1
-        self.put(EnterOp(node.route, inner, node.bound, node.start))
+        self.put(EnterOp(node.route, inner, node.bound, node.start, occurrence))
         outer = self.loops
         self.loops = [*(() if node.tiles else outer), len(self.code.ops)]
         test = TestOp(node.route, inner, node.bound, occurrence)

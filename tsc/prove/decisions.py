@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tsc.prove.code import Code
 from tsc.prove.machine import All, Ask, Bound, Exceeds, InRounds, Test
 from tsc.prove.ops import EnterOp, TestOp
-from tsc.prove.questions import Points, Site, depth_of, may_ask
+from tsc.prove.questions import Points, depth_of, may_ask
 from tsc.prove.state import FactKey, Frame, NumberKey, Range, State
 from tsc.prove.verdict import Answer, Oracle
 
@@ -42,20 +42,16 @@ class Undecided(Exception):
         self.question = question
 
 
+class Unbounded(Exception):
+    """Agents run ahead of each other, again and again."""
+
+
 class Decisions:
     """Asks and answers, for states of one system; an oracle answers at once."""
 
-    def __init__(self, code: Code, oracle: Oracle | None = None, cap: int | None = None) -> None:
-        """With a `cap`, numbers that tiles or rounds share are remembered and at most so large."""
-        self.code, self.oracle, self.cap = code, oracle, cap
+    def __init__(self, code: Code, oracle: Oracle | None = None) -> None:
+        self.code, self.oracle = code, oracle
         self.numbers, self.fact_list = code.system.numbers, code.system.facts
-        levels = [(site.index, site.depth) for one in code.agents for site in one.sites if site.number]
-        shared = {number for number, level in levels if level > self.numbers[number].depth}
-        self.shared = frozenset(() if cap is None else shared)
-
-    def cut(self, number: int, points: Points) -> Points:
-        """Return the coordinates at which a number is kept: all around, or those that tell it apart."""
-        return points[: self.numbers[number].depth] if number in self.shared else points
 
     # ---- asking -------------------------------------------------------------------------------------------
 
@@ -65,7 +61,7 @@ class Decisions:
             return bound.offset > than
         threshold = (than - bound.offset) // bound.scale
         number = bound.number
-        points = self.cut(number, points_of(state.frames[agent][:depth]))
+        points = points_of(state.frames[agent][:depth])
         if self.oracle is not None:
             at = tuple(value for _, _, value in points)[: self.numbers[number].depth]
             return self.oracle.number(number, at) > threshold
@@ -86,8 +82,6 @@ class Decisions:
         if known is not None:
             return known
         number = self.numbers[key[0]]
-        if key[0] in self.shared and self.cap is not None:
-            return number.lo, self.cap if number.hi is None else min(number.hi, self.cap)
         return number.lo, number.hi
 
     def fact(self, state: State, agent: int, fact: int) -> bool:
@@ -153,18 +147,16 @@ class Decisions:
         code = self.code.agents[agent]
         at = state.at[agent]
         now = points_of(state.frames[agent])
+        for i, (line, stream, _) in enumerate(points):
+            entered = now[: i + 1] != points[: i + 1]
+            if entered and line and state.streams[agent].get((line[0], points[:i]), 0) != stream:
+                return False  # it goes by another stream there
         return any(
             may_ask(site, code.ahead[at], code.loops[at], now, points)
             for site in code.sites
-            if site.index == index and site.number == number and self.depth(site) == len(points)
+            if site.index == index and site.number == number and site.depth == len(points)
             if site.constant is None or not loops
         )
-
-    def depth(self, site: Site) -> int:
-        """Return at how many coordinates the answer of a site is kept."""
-        if site.number and site.index in self.shared:
-            return min(site.depth, self.numbers[site.index].depth)
-        return site.depth
 
     def forget(self, state: State) -> None:
         """Drop the answers that nobody may ask for."""
@@ -178,26 +170,46 @@ class Decisions:
     # ---- letting go ---------------------------------------------------------------------------------------
 
     def let_go(self, state: State) -> bool:
-        """Give numbers of their own to agents that are far behind; false if that was done too often."""
-        far = self.code.far
-        for key, (lo, hi) in list(state.numbers.items()):
-            number, points, stream = key
-            known = lo if lo is not None else hi
-            if known is None or number in self.shared:
-                continue
+        """Give numbers of their own to agents that are far behind; return whether there was one."""
+        before = [dict(streams) for streams in state.streams]
+        for number, points, stream in list(state.numbers):
             for agent in range(len(self.code.agents)):
                 if state.streams[agent].get((number, points), 0) != stream:
                     continue
                 value, occurrence = self._position(state, agent, number, points)
-                if value is None or known - value <= far or not self.asks(state, agent, number, True, points):
+                if value is not None and self.asks(state, agent, number, True, points):
+                    self.overtaken(state, agent, (number, points, stream), value, occurrence)
+        if len(state.numbers) > 2:
+            self._let_go_of_tiles(state)
+        return state.streams != before
+
+    def overtaken(self, state: State, agent: int, key: NumberKey, value: int, occurrence: int) -> int:
+        """Return the stream by which an agent goes on at a value of a number's loop; a new one if it is far
+        behind. Raises `Unbounded`.
+        """
+        lo, hi = self.range(state, key)
+        known = lo if lo is not None else hi
+        if known is None or known - value <= self.code.far:
+            return key[2]
+        return self._move(state, agent, key, occurrence, value + self.code.far)
+
+    def _let_go_of_tiles(self, state: State) -> None:
+        """Give tiles of their own to agents for which answers of too many tiles are kept."""
+        for agent in range(len(self.code.agents)):
+            kept: dict[NumberKey, int] = {}
+            for (number, points, stream), (lo, hi) in state.numbers.items():
+                tiles = points[0][0] if points else None
+                if tiles is None or not self.asks(state, agent, number, True, points):
                     continue
-                generation = stream // _OCCURRENCES + 1
-                if generation > MOST_STREAMS:
-                    return False
-                new = generation * _OCCURRENCES + occurrence
-                self._move(state, agent, number, points, new)
-                state.numbers.setdefault((number, points, new), (value + far, None))
-        return True
+                value, _ = self._position(state, agent, number, points)
+                known = lo if lo is not None else hi
+                if value is not None and known is not None and stream == 0:
+                    line: NumberKey = tiles[0], (), points[0][1]
+                    kept[line] = kept.get(line, 0) + 1 + known - value
+            for line, much in kept.items():
+                value, occurrence = self._position(state, agent, line[0], ())
+                if much > self.code.deep and value is not None:
+                    self._move(state, agent, line, occurrence, value + 1)
 
     def _position(self, state: State, agent: int, number: int, points: Points) -> tuple[int | None, int]:
         """Return with which value of a number's loop an agent goes on, and which of such loops it is."""
@@ -208,19 +220,36 @@ class Decisions:
             op = code.ops[inside[level]]
             if isinstance(op, TestOp):
                 return scaled(op.bound, frames[level][2]), op.occurrence
+        again = level > 0 and points_of(frames[:level]) != points  # in a later round of the loops around
         for place, op in enumerate(code.ops):
             if isinstance(op, EnterOp) and op.bound.number == number and op.level == level:
                 test = code.ops[place + 1]
-                if code.ahead[at] >> place & 1 and isinstance(test, TestOp):
+                if (code.ahead[at] >> place & 1 or again) and isinstance(test, TestOp):
                     return scaled(op.bound, op.start), test.occurrence
         return None, 0
 
-    def _move(self, state: State, agent: int, number: int, points: Points, stream: int) -> None:
-        """Let an agent go by another stream, its coordinates inside that loop included."""
-        state.streams[agent][number, points] = stream
+    def _move(self, state: State, agent: int, key: NumberKey, occurrence: int, least: int) -> int:
+        """Let an agent go by another stream, in which the number is at least so large, and return it.
+
+        Agents in the same place among the loops of a number share the stream: it is one number for them.
+        """
+        number, points, stream = key
+        generation = stream // _OCCURRENCES + 1
+        if generation > MOST_STREAMS:
+            raise Unbounded
+        new = generation * _OCCURRENCES + occurrence
+        state.streams[agent][number, points] = new
+        state.numbers.setdefault((number, points, new), (least, None))
         if self.inside(state, agent, number, points):
             line, _, value, count = state.frames[agent][len(points)]
-            state.frames[agent][len(points)] = (line, stream, value, count)
+            frames = state.frames[agent]
+            frames[len(points)] = (line, new, value, count)
+            for level in range(len(points) + 1, len(frames)):
+                inner, _, value, count = frames[level]
+                outer = points_of(frames[:level])
+                stream = 0 if inner is None else state.streams[agent].get((inner[0], outer), 0)
+                frames[level] = (inner, stream, value, count)
+        return new
 
     def inside(self, state: State, agent: int, number: int, points: Points) -> bool:
         """Return whether an agent is in a loop that a number bounds at some coordinates."""

@@ -86,11 +86,15 @@ class FenceOp(Op):
 
 @dataclass(slots=True)
 class EnterOp(Op):
-    """Begins a loop at nesting `level`; 0 is the loop over the tiles."""
+    """Begins a loop at nesting `level`; 0 is the loop over the tiles.
+
+    `occurrence`: which it is among the agent's loops of its number.
+    """
 
     level: int
     bound: Bound
     start: int
+    occurrence: int
 
 
 @dataclass(slots=True)

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
+from itertools import product
 
 from tsc.prove.code import Code, compile_system
-from tsc.prove.decisions import Decisions
-from tsc.prove.machine import System
+from tsc.prove.decisions import Decisions, Unbounded
+from tsc.prove.machine import Number, System
 from tsc.prove.notes import Trouble
 from tsc.prove.ops import EndOp
 from tsc.prove.record import Recording, alarm_of
 from tsc.prove.relative import Ignorance, covers, relative
 from tsc.prove.run import Runner, TooLong
 from tsc.prove.state import State
-from tsc.prove.verdict import Alarm, Answer, Coordinates, Event, Oracle, Outcome, Verdict
+from tsc.prove.verdict import Alarm, Answer, Coordinates, Event, Oracle, Verdict
 
 BUDGET = 2_000
 """States that a proof looks at unless told otherwise."""
 
+Possible = Callable[[tuple[Answer, ...]], bool]
+"""Says whether answers can all be true."""
+
+# So many states before numbers that tiles share are taken one value after the other.
+_FIRST = 60
+_DOUBT = "an alarm whose conditions contradict each other"
 # After the first alarm so many states more: bad schedules close slowly, and one reason is enough.
 _AFTER_ALARM = 50
 # Steps of all runs together, a state of the budget.
@@ -26,21 +34,85 @@ _STEPS = 2_000
 _LEAST_STEPS = 400_000
 
 
-def prove(system: System, budget: int = BUDGET) -> Verdict:
-    """Return the verdict on all runs of a system, looking at `budget` states at most."""
+def prove(system: System, budget: int = BUDGET, possible: Possible | None = None) -> Verdict:
+    """Return the verdict on all runs of a system, looking at `budget` states at most.
+
+    `possible` says of the answers that lead to an alarm whether they can all be true.
+    """
     code = compile_system(system)
-    search = _Search(code, budget)
-    reason, up_to = search.run(), None
-    states, steps = search.states, search.runner.steps
-    if search.doubtful and not search.alarms and not reason:
-        # Only runs in which a number changes from tile to tile go wrong: keep it, and see how far that goes.
-        up_to = code.far
-        search = _Search(code, max(1, budget - states), up_to)
-        reason = search.run()
-        states, steps = states + search.states, steps + search.runner.steps
-    alarms = tuple(search.alarms.values())
-    outcome: Outcome = "refuted" if alarms else "unproven" if reason else "bounded" if up_to else "proved"
-    return Verdict(outcome, alarms, states, steps, reason, up_to if outcome == "bounded" else None)
+    shared = _shared(code)
+    first = _Search(code, min(budget, _FIRST) if shared else budget, possible)
+    first.run()
+    if first.alarms or not (shared and (first.reason or first.doubtful)):
+        return _verdict([first])
+    # Numbers that tiles share are asked afresh in each. That is more than there is, and may be too much: take
+    # them one value after the other, and all large ones as before.
+    searches, many = [first], max(ring.stages for ring in system.rings) + 2 if system.rings else 2
+    for choice in product(*(_choices(system.numbers[number], number, many) for number in shared)):
+        taken = [answer for answers in choice for answer in answers]
+        spent = sum(search.states for search in searches)
+        search = _Search(compile_system(_fixed(system, taken)), max(1, budget - spent), possible, taken)
+        search.run()
+        searches.append(search)
+        if search.alarms or search.reason:
+            break
+    return _verdict(searches, many - 1)
+
+
+def _shared(code: Code) -> tuple[int, ...]:
+    """Return the numbers that tiles or rounds share and that are asked afresh in each; two at most."""
+    found = dict.fromkeys(
+        site.index
+        for one in code.agents
+        for site in one.sites
+        if site.number
+        and code.system.numbers[site.index].depth == 0
+        and max(site.loops[: site.depth], default=-1) >= 0
+    )
+    return tuple(found)[:2]
+
+
+def _choices(number: Number, index: int, many: int) -> Iterator[tuple[Answer, ...]]:
+    """Yield the answers that give a number each small value, and those that leave it large."""
+    lo = number.lo if number.lo is not None else 0
+    if number.lo is None:
+        yield (Answer(index, (), -1, False),)
+    for value in range(lo, many):
+        if number.hi is None or value <= number.hi:
+            yield Answer(index, (), value - 1, True), Answer(index, (), value, False)
+    if number.hi is None or number.hi >= many:
+        yield (Answer(index, (), max(lo, many) - 1, True),)
+
+
+def _fixed(system: System, taken: Iterable[Answer]) -> System:
+    """Return a system in which answers about numbers are known from the start."""
+    numbers = list(system.numbers)
+    for answer in taken:
+        number, threshold = numbers[answer.index], answer.threshold or 0
+        if answer.value:
+            lo = threshold + 1 if number.lo is None else max(number.lo, threshold + 1)
+            numbers[answer.index] = replace(number, lo=lo)
+        else:
+            hi = threshold if number.hi is None else min(number.hi, threshold)
+            numbers[answer.index] = replace(number, hi=hi)
+    return replace(system, numbers=tuple(numbers))
+
+
+def _verdict(searches: list[_Search], up_to: int | None = None) -> Verdict:
+    """Return what searches say: of several, the first was not enough, and the last has all numbers large."""
+    states = sum(search.states for search in searches)
+    steps = sum(search.runner.steps for search in searches)
+    last, rest = searches[-1], searches[1:]
+    alarms = tuple(last.alarms.values())
+    if alarms:
+        return Verdict("refuted", alarms, states, steps)
+    if last.reason:
+        return Verdict("unproven", (), states, steps, last.reason)
+    if any(search.doubtful for search in rest[:-1]) or (last.doubtful and not rest):
+        return Verdict("unproven", (), states, steps, _DOUBT)
+    if last.doubtful:
+        return Verdict("bounded", (), states, steps, up_to=up_to)
+    return Verdict("proved", (), states, steps)
 
 
 def check_run(system: System, oracle: Oracle, most_steps: int = 100_000) -> tuple[Alarm, ...]:
@@ -56,8 +128,8 @@ def check_run(system: System, oracle: Oracle, most_steps: int = 100_000) -> tupl
 
 def record(system: System, alarm: Alarm) -> tuple[Event, ...]:
     """Return the run that leads to an alarm, step by step, in an order that is possible."""
-    code = compile_system(system)
-    return _replay(code, alarm.trail, alarm.cap)[2].events
+    taken, answers = alarm.trail[: alarm.taken], alarm.trail[alarm.taken :]
+    return _replay(compile_system(_fixed(system, taken)), answers)[2].events
 
 
 def ending(code: Code, state: State) -> Iterator[Trouble]:
@@ -83,44 +155,51 @@ def ending(code: Code, state: State) -> Iterator[Trouble]:
 class _Search:
     """States that are not covered by others, and the alarms met on the way."""
 
-    def __init__(self, code: Code, budget: int, cap: int | None = None) -> None:
-        self.code, self.budget, self.cap = code, budget, cap
-        self.decisions = Decisions(code, cap=cap)
+    def __init__(
+        self, code: Code, budget: int, possible: Possible | None, taken: Iterable[Answer] = ()
+    ) -> None:
+        self.code, self.budget, self.possible, self.taken = code, budget, possible, tuple(taken)
+        self.decisions = Decisions(code)
         self.runner = Runner(code, self.decisions, max(_LEAST_STEPS, _STEPS * budget))
         self.states = 0
+        self.reason = ""  # why it was given up, if it was
         self.alarms: dict[Hashable, Alarm] = {}
         self.doubtful = False  # an alarm was met whose answers contradict each other
         self.seen: dict[Hashable, list[Ignorance]] = {}
 
-    def run(self) -> str:
-        """Look at states until none is left; return why it was given up, if it was."""
+    def run(self) -> None:
+        """Look at states until none is left, or too many were seen."""
+        try:
+            self.search()
+        except TooLong:
+            self.reason = f"more than {self.runner.most_steps:,} steps"
+        except Unbounded:
+            self.reason = "tasks that run ahead of each other without bound"
+
+    def search(self) -> None:
+        """Look at states until none is left."""
         work = deque([State(self.code)])
         while work:
             state = work.popleft()
-            try:
-                questions = self.runner.drain(state)
-            except TooLong:
-                return f"more than {self.runner.most_steps:,} steps"
+            questions = self.runner.drain(state)
             self.alarm(state, self.runner.troubles)
             if self.runner.stopped:
                 continue
             if not questions:
                 self.alarm(state, ending(self.code, state))
                 continue
-            if not self.decisions.let_go(state):
-                return "tasks that run ahead of each other without bound"
             if not self.new(state):
                 continue
             self.states += 1
             if self.states >= self.budget:
-                return f"more than {self.budget:,} states"
+                self.reason = f"more than {self.budget:,} states"
+                return
             question = min(questions, key=lambda one: one.pace)
             for value in (False, True):
                 following = state.copy()
                 self.decisions.decide(following, question, value)
                 following.trail = (state.trail, question.answer(value))  # type: ignore[assignment]
                 work.append(following)
-        return ""
 
     def new(self, state: State) -> bool:
         """Keep a state unless a known one stands for it."""
@@ -139,14 +218,15 @@ class _Search:
             if key in self.alarms:
                 continue
             trail = _trail(state)
-            if not _agree(self.code, trail):
+            told = (*self.taken, *trail)
+            if not _agree(self.code, told) or (self.possible is not None and not self.possible(told)):
                 self.doubtful = True
                 continue
             if not self.alarms:
                 self.budget = min(self.budget, self.states + _AFTER_ALARM)
-            replayed, found, recording = _replay(self.code, trail, self.cap)
+            replayed, found, recording = _replay(self.code, trail)
             same = next((t for t in found if t == trouble), trouble)
-            self.alarms[key] = alarm_of(self.code, replayed, same, recording, trail, self.cap)
+            self.alarms[key] = alarm_of(self.code, replayed, same, recording, told, len(self.taken))
 
 
 def _trail(state: State) -> tuple[Answer, ...]:
@@ -159,10 +239,13 @@ def _trail(state: State) -> tuple[Answer, ...]:
 
 
 def _agree(code: Code, trail: tuple[Answer, ...]) -> bool:
-    """Return whether a number that is the same in all tiles, or all rounds, was answered as one."""
+    """Return whether whatever is the same in all tiles, or for all who ask, was answered as one."""
     ranges: dict[tuple[int, Coordinates], tuple[int | None, int | None]] = {}
+    facts: dict[tuple[int, Coordinates], bool] = {}
     for answer in trail:
         if answer.threshold is None:
+            if facts.setdefault((answer.index, answer.at), answer.value) != answer.value:
+                return False
             continue
         number = code.system.numbers[answer.index]
         key = answer.index, answer.at[: number.depth]
@@ -177,18 +260,15 @@ def _agree(code: Code, trail: tuple[Answer, ...]) -> bool:
     return True
 
 
-def _replay(
-    code: Code, trail: tuple[Answer, ...], cap: int | None = None
-) -> tuple[State, list[Trouble], Recording]:
+def _replay(code: Code, trail: tuple[Answer, ...]) -> tuple[State, list[Trouble], Recording]:
     """Run again as the search did, with everything noted."""
-    decisions, recording = Decisions(code, cap=cap), Recording(code)
+    decisions, recording = Decisions(code), Recording(code)
     runner = Runner(code, decisions, 1 << 62, recording)
     state = State(code)
     questions = runner.drain(state)
     for answer in trail:
         if runner.stopped or not questions:
             break
-        decisions.let_go(state)
         relative(code, decisions, state)
         question = min(questions, key=lambda one: one.pace)
         decisions.decide(state, question, answer.value)

@@ -75,7 +75,7 @@ def alarm_of(
     trouble: Trouble,
     recording: Recording,
     trail: tuple[Answer, ...],
-    cap: int | None = None,
+    taken: int = 0,
 ) -> Alarm:
     """Tell what a trouble is about; `state` is where the run stopped or went on from there."""
     agent, at = trouble.agent, trouble.at
@@ -101,7 +101,7 @@ def alarm_of(
             if not isinstance(one.ops[state.at[i]], EndOp)
         )
         here = blocked[0].where
-    return Alarm(trouble.kind, here, other, segment, blocked, trail, cap)
+    return Alarm(trouble.kind, here, other, segment, blocked, trail, taken)
 
 
 def _blocked(code: Code, state: State, agent: int) -> Blocked:

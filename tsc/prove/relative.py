@@ -174,7 +174,7 @@ class _Relative:
 
     def known(self, number: int, points: Points, stream: int) -> int:
         """Return from where values of a number's loop are counted."""
-        lo, hi = self.decisions.range(self.state, (number, self.decisions.cut(number, points), stream))
+        lo, hi = self.decisions.range(self.state, (number, points, stream))
         return lo if lo is not None else hi if hi is not None else 0
 
     def numbers(self) -> list[Hashable]:
@@ -183,8 +183,9 @@ class _Relative:
             base = self.known(number, points, stream)
             most = self.code.most.get(number)
             start = min(base, most + 1) if most is not None else 0
-            if number in self.decisions.shared or self.asked_from_outside(number, points, stream):
-                start = base
+            if self.asked_from_outside(number, points, stream):
+                # Whoever enters a loop further behind than that is let go of, however far it is.
+                start = min(base, self.code.latest + self.code.far + 1)
             rest = (
                 None if lo is None else lo - base,
                 None if hi is None else hi - base,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tsc.prove.accesses import Accesses
 from tsc.prove.code import Code
-from tsc.prove.decisions import Decisions, Question, Undecided, points_of
+from tsc.prove.decisions import Decisions, Question, Undecided, points_of, scaled
 from tsc.prove.notes import Recorder
 from tsc.prove.ops import (
     ArriveOp,
@@ -42,11 +42,22 @@ class Runner(Accesses):
         self.decisions, self.most_steps, self.steps = decisions, most_steps, 0
 
     def drain(self, state: State) -> list[Question]:
-        """Run every agent until it is blocked, done or at a question without an answer; return these."""
+        """Run every agent until it is blocked, done or at a question without an answer; return these.
+
+        Raises `TooLong`, and `Unbounded` where agents have to be let go of again and again.
+        """
         self.begin()
+        while True:
+            questions = self.exhaust(state)
+            # Whoever is let go of asks again, by another stream.
+            if self.over() or not self.decisions.let_go(state):
+                return questions
+
+    def exhaust(self, state: State) -> list[Question]:
+        """Run every agent as far as answers go."""
         questions: dict[int, Question] = {}
         moved = True
-        while moved and not self.stopped:
+        while moved:
             moved = False
             for agent in range(len(self.code.agents)):
                 if agent in questions:
@@ -101,6 +112,9 @@ class Runner(Accesses):
                 frames = state.frames[agent]
                 number, outer = op.bound.number, points_of(frames[: op.level])
                 stream = 0 if number is None else state.streams[agent].get((number, outer), 0)
+                if number is not None and self.decisions.oracle is None:
+                    start, key = scaled(op.bound, op.start), (number, outer, stream)
+                    stream = self.decisions.overtaken(state, agent, key, start, op.occurrence)
                 del frames[op.level :]
                 line = None if number is None else (number, op.bound.scale)
                 frames.append((line, stream, op.start, 0))

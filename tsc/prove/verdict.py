@@ -78,8 +78,8 @@ class Alarm:
     """Something that goes wrong in some run.
 
     `at` is the step at which it shows, `other` the access, wait or arrival that it meets (where there is
-    one). `blocked`: all agents that stand still, for a deadlock. `trail`: the decisions that lead there,
-    under which shared numbers were at most `cap` (if they were kept).
+    one). `blocked`: all agents that stand still, for a deadlock. `trail`: the decisions that lead there;
+    it begins with those that were taken of numbers before the run (`taken` of them).
     """
 
     kind: Kind
@@ -88,7 +88,7 @@ class Alarm:
     segment: int | None
     blocked: tuple[Blocked, ...]
     trail: tuple[Answer, ...]
-    cap: int | None = None
+    taken: int = 0
 
 
 @dataclass(frozen=True, slots=True)
