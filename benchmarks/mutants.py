@@ -67,7 +67,8 @@ SPECS: dict[str, tuple[Values, int, int]] = {
         {
             ("constants", "STAGES"): (1, 2, 3),
             ("tasks", "load", "warps"): (1, 2, 8),
-            ("tasks", "store", "warps"): (1, 2, 8),
+            # One warp would not cover the columns that its coordinates are made for.
+            ("tasks", "store", "warps"): (16, 2, 8),
             ("tasks", "load", "replicas"): (2,),
             ("resources", "tiles", "policy"): ("static",),
         },

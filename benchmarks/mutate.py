@@ -2,8 +2,8 @@
 
 A change is one that an author may make by mistake. What is never changed alone is what the spec
 computes: a step that writes a result is neither dropped nor guarded (nothing is wrong with a schedule
-that copies less), a load of registers is not guarded (they may keep a value), and no two bounds are moved
-together.
+that copies less), a load of registers is not guarded (they may keep a value), no two bounds are moved
+together, and no two steps of one task are guarded (that may leave a whole fill out).
 """
 
 from __future__ import annotations
@@ -41,11 +41,12 @@ INSIDE: dict[str, Guards] = {"work_tile_loop": BY_TILE, "domain_loop": BY_ROUND,
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """One change: its sort, what it does in words, and how it is made."""
+    """One change: its sort, what it does in words, how it is made, and the task whose guards it changes."""
 
     sort: str
     words: str
     change: Change
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,7 @@ def guards(data: Any) -> Iterator[Mutation]:
                 "guard",
                 f"put `{shown(step)}` {_place(path)} under `{name}`",
                 lambda d, p=path, i=i, guard=guard: at(d, p).__setitem__(i, guard(at(d, p)[i])),
+                str(path[1]),
             )
 
 
@@ -330,7 +332,7 @@ def mutants(
         first.change(document)
         # The second is drawn from what the first one left, so that both say what they do.
         second = draw.choice([m for group in singles(document, values).values() for m in group])
-        if {first.sort, second.sort} <= BOUNDS:
+        if {first.sort, second.sort} <= BOUNDS or (first.task and first.task == second.task):
             continue
         second.change(document)
         pairs -= make((first, second), document)
