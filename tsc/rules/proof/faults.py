@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tsc.rules.memo import per_program
+
 if TYPE_CHECKING:
     from tsc.program.model import Program
     from tsc.prove.verdict import Alarm
@@ -23,17 +25,22 @@ _KINDS = {
 
 def faults(program: Program, rule: str) -> Iterator[tuple[Teller, Alarm]]:
     """Yield the faults that a rule tells of, one for each pair of steps."""
+    yield from ((teller, alarm) for name, teller, alarm in _all(program) if name == rule)
+
+
+@per_program
+def _all(program: Program) -> tuple[tuple[str, Teller, Alarm], ...]:
     from tsc.prove.judge import judged
     from tsc.rules.proof.teller import Teller
 
     judgement = judged(program)
     teller = Teller(judgement)
-    seen = set()
+    found: dict[object, tuple[str, Teller, Alarm]] = {}
     for alarm in judgement.faults:
+        name = _rule(teller, alarm)
         steps = (alarm.at.route, alarm.other.route if alarm.other is not None else None)
-        if _rule(teller, alarm) == rule and steps not in seen:
-            seen.add(steps)
-            yield teller, alarm
+        found.setdefault((name, steps), (name, teller, alarm))
+    return tuple(found.values())
 
 
 def _rule(teller: Teller, alarm: Alarm) -> str:

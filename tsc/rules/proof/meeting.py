@@ -18,9 +18,7 @@ _WAITS = {
 UNORDERED = "nothing orders the two"
 
 
-def race(
-    rule: str, teller: Teller, alarm: Alarm, *, lacks: str = UNORDERED, help: str = ""
-) -> Finding:
+def race(rule: str, teller: Teller, alarm: Alarm, *, lacks: str = UNORDERED, help: str = "") -> Finding:
     """Tell of a race, at the step that comes second in the run that shows it, and of the edge it `lacks`."""
     segment, other = alarm.segment, alarm.other
     if segment is None or other is None:
@@ -62,7 +60,7 @@ def _while(teller: Teller, first: Access, second: Access) -> str:
 
 def edit(teller: Teller, first: Access, second: Access) -> str:
     """Say the edit that puts the first access before the second."""
-    later = teller.quoted(second.where)
+    later, loads = teller.quoted(second.where), ("tma_load", "bulk_load", "cp_async")
     same = first.where.agent == second.where.agent
     memory = teller.program.memories.get(first.owner.resource) if first.owner is not None else None
     ring = memory.name if memory is not None and memory.ring else None
@@ -74,6 +72,9 @@ def edit(teller: Teller, first: Access, second: Access) -> str:
             return f"put {waiting} before {later}"
         given_back = f"`release: {ring}`" if ring is not None else "what tells the other task"
         return f"put {waiting} before {given_back} in {teller.name(first.where.agent)}"
+    if same and first.engine in loads and second.engine in loads:
+        between = f"`commit: {ring}` and `acquire: {ring}`" if ring is not None else "a wait"
+        return f"load into another buffer, or put {between} between the two"
     if ring is None:
         name = f"`{memory.name}`" if memory is not None else "it"
         return (

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from tsc.prove.verdict import Alarm, Coordinates
 from tsc.rules.proof.teller import Teller
+from tsc.spec.wording import count
 
+TILES = "tiles of the CTA"
 MOST = 4
 """Conditions that are said; a run that needs more is better looked at as a trace."""
 
@@ -24,8 +26,9 @@ def given(teller: Teller, alarm: Alarm) -> str:
 def conditions(teller: Teller, alarm: Alarm) -> str:
     """List the decisions in words, the first few of them."""
     found = list(dict.fromkeys([*_numbers(teller, alarm), *_facts(teller, alarm)]))
-    if len(found) > MOST:
-        found[MOST:] = [f"{len(found) - MOST} more conditions hold"]
+    left = len(found) - MOST
+    if left > 0:
+        found[MOST:] = [f"{left} more {'condition holds' if left == 1 else 'conditions hold'}"]
     return _listed(found)
 
 
@@ -47,7 +50,11 @@ def _numbers(teller: Teller, alarm: Alarm) -> Iterator[str]:
     for (index, at), (lo, hi) in ranges.items():
         number = teller.system.numbers[index]
         least = number.lo if lo is None else lo
-        name = f"`{number.name}`"
+        name = _named(number.name)
+        if number.name == TILES:
+            size = "" if least == hi else "at least " if hi is None else "at most "
+            yield f"the CTA has {size}{count((least if hi is None else hi) or 0, 'tile')}"
+            continue
         if least is not None and least == hi:
             yield f"{name} is {hi:,}{_at(at)}"
         elif hi is None:
@@ -57,14 +64,27 @@ def _numbers(teller: Teller, alarm: Alarm) -> Iterator[str]:
 
 
 def _facts(teller: Teller, alarm: Alarm) -> Iterator[str]:
+    found: dict[tuple[int, bool, Coordinates], list[Coordinates]] = {}
     for answer in alarm.trail:
         if answer.threshold is None:
-            holds = "holds" if answer.value else "does not hold"
-            yield f"`{teller.system.facts[answer.index].name}` {holds}{_at(answer.at)}"
+            found.setdefault((answer.index, answer.value, answer.at[:-1]), []).append(answer.at)
+    for (fact, value, _), places in found.items():
+        holds = "holds" if value else "does not hold"
+        yield f"{_named(teller.system.facts[fact].name)} {holds}{_at(*places)}"
 
 
-def _at(at: Coordinates) -> str:
+def _named(text: str) -> str:
+    return text if "`" in text else f"`{text}`"
+
+
+def _at(*places: Coordinates) -> str:
+    """Say where a decision was made; several places differ in the last coordinate."""
+    at = places[0]
     if not at or (at[0] < 0 and len(at) == 1):
         return ""
-    rounds = "".join(f"round {value:,} of " for value in reversed(at[1:]))
-    return f" in {rounds}tile {at[0]:,}" if at[0] >= 0 else f" in {rounds}".removesuffix(" of ")
+    last = _listed([f"{place[-1]:,}" for place in places])
+    plural = "s" if len(places) > 1 else ""
+    if len(at) == 1:
+        return f" in tile{plural} {last}"
+    rounds = [f"round{plural} {last}", *(f"round {value:,}" for value in reversed(at[1:-1]))]
+    return f" in {' of '.join([*rounds, *([f'tile {at[0]:,}'] if at[0] >= 0 else [])])}"

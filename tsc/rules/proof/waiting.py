@@ -16,9 +16,10 @@ def deadlock(rule: str, teller: Teller, alarm: Alarm) -> Finding:
     cause, gone = next(((one, agents) for one, agents in ended if agents), (None, ()))
     if cause is not None:
         ring = [cause]
+        has = "has" if len(gone) == 1 else "have"
         sentence = (
             f"{teller.name(cause.where.agent)} waits for ever for {_deed(teller, cause, gone)}"
-            f"{teller.when(cause.where)}, and {'that has' if len(gone) == 1 else 'these have'} ended"
+            f"{teller.when(cause.where)}, and {teller.names(gone)} {has} ended"
         )
     else:
         ring = _circle(alarm.blocked, standing)
@@ -39,6 +40,21 @@ def deadlock(rule: str, teller: Teller, alarm: Alarm) -> Finding:
         tuple(related),
         help=_edit(teller, cause, gone) if gone else _untie(teller, ring),
     )
+
+
+def owners(teller: Teller, *alarms: Alarm) -> set[str]:
+    """Return the rings, turns and barriers at which alarms are told."""
+    found = set()
+    for alarm in alarms:
+        where = _cause(alarm).where if alarm.blocked else alarm.at
+        found.add(teller.owner(where.barrier) if where.barrier is not None else "")
+    return found
+
+
+def _cause(alarm: Alarm) -> Blocked:
+    standing = {one.where.agent: one for one in alarm.blocked}
+    ended = next((one for one in alarm.blocked if _ended(one, standing)), None)
+    return ended or _circle(alarm.blocked, standing)[0]
 
 
 def _ended(one: Blocked, standing: dict[int, Blocked]) -> tuple[int, ...]:
