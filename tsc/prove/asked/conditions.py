@@ -111,7 +111,7 @@ class Conditions:
             found = self._of_value(op, poly, up, turn, scope)
             if found is not None:
                 return found
-        return self._of_number(op, poly, scope)
+        return self._of_number(op, poly, condition, scope)
 
     def _counted(self, op: str, poly: Poly, up: int, turn: Turn, scope: Scope) -> Test | None:
         """Compare a lane's round with the number of its rounds, or that number with a constant."""
@@ -180,16 +180,22 @@ class Conditions:
     def _half(self, op: str, poly: Poly, scope: Scope) -> Test:
         return self._test(comparison(op, tree_of(poly), Int(0)), scope)
 
-    def _of_number(self, op: str, poly: Poly, scope: Scope) -> Test:
-        """Compare a number that no loop around moves with a constant."""
+    def _of_number(self, op: str, poly: Poly, condition: Node, scope: Scope) -> Test:
+        """Compare a number that no loop around moves with a constant.
+
+        A number that bounds a loop is asked for itself. Any other comparison is a fact, which the whole run
+        remembers.
+        """
+        form = {monomial: value for monomial, value in poly.items() if monomial}
+        found = self.store.either_sign(form, scope)
+        if found is None:
+            return self._ask(condition, scope)
         if op != ">=":
             below = self._half(">=", scaled(poly, -1), scope)
             above = self._half(">=", poly, scope)
             return both((below, above)) if op == "==" else either((opposite(below), opposite(above)))
-        offset = poly.get((), 0)
-        form = {monomial: value for monomial, value in poly.items() if monomial}
-        index, own = self.store.either_sign(form, scope)
         # form >= -offset, or with the other sign -form <= offset.
+        (index, own), offset = found, poly.get((), 0)
         if own:
             return Exceeds(Bound(index, 1, 0), -offset - 1, None)
         return Exceeds(Bound(index, 1, 0), offset, None, value=False)

@@ -19,6 +19,7 @@ from tsc.prove.asked.scope import Rank, Scope, Shape
 from tsc.prove.asked.store import Store
 from tsc.prove.asked.symbols import THREAD_NAMES, Symbols, expression, free
 from tsc.prove.machine import Ask, Bound, Exceeds, Fact, InRounds, Number, Test
+from tsc.spec.schedule import Skip
 
 # A count known when built is run out up to so many rounds; a larger one is a number of at least that.
 MOST_ROUNDS = 64
@@ -42,6 +43,7 @@ class Questions:
         self.store = Store(self.symbols, self.decider, rounds)
         self.conditions = Conditions(self.store, self.decider)
         self._rank: dict[int, Rank] = {}
+        self._seen: set[Rank] = set()
         for name, flat in program.lets.items():
             if flat.value is None and not flat.is_condition:
                 self.store.wording.setdefault(tree_of(poly_of(flat.tree)), name)
@@ -197,7 +199,22 @@ class Questions:
         above: tuple[LoopNode, ...] = tuple(one.node for one in around)
         return self.places.scope(task, node, above, tuple(sorted(rank.items())))
 
+    def _look_ahead(self, rank: Rank) -> None:
+        """Note what bounds the loops of all tasks, before the first condition is asked."""
+        if rank in self._seen:
+            return
+        self._seen.add(rank)
+        for task in self.program.tasks:
+            for node, outer in walk(task.tree):
+                above = tuple(one for one in outer if isinstance(one, TileLoop | Loop))
+                if isinstance(node, Loop):
+                    self.store.expect(poly_of(self.places.shape(task, node, above, rank).bound))
+                elif isinstance(node, Step) and isinstance(node.model, Skip):
+                    scope = self.places.scope(task, node, above, rank)
+                    self.store.expect(poly_of(scope.tree(node.model.count, node.env)))
+
     def _condition(self, tree: Node, scope: Scope, written: Expr) -> Test:
+        self._look_ahead(scope.rank)
         if expression(tree) is None:
             return self._unknown(written.text, scope)
         return self.conditions.test(tree, scope)

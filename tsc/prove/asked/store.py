@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
-from tsc.expr.polynomial import ONE, Poly, atom, constant, content, leading, plus, scaled, tree_of, varying
+from tsc.expr.polynomial import ONE, Poly, atom, constant, content, plus, scaled, tree_of, varying
 from tsc.expr.tree import Compare, Int, Node
 from tsc.prove.asked.decide import Decider
 from tsc.prove.asked.scope import Scope
@@ -30,6 +30,7 @@ class Store:
         self._numbers: dict[Node, int] = {}
         self._facts: dict[Hashable, int] = {}
         self.wording: dict[Node, str] = {}  # how the author writes a form
+        self.forms: set[Node] = set()  # those that bound a loop somewhere
         self._large: list[tuple[int, int]] = []  # a count known when built, its number
 
     # ---- numbers -------------------------------------------------------------------------------------------
@@ -78,12 +79,24 @@ class Store:
         self.numbers[index] = replace(known, depth=min(depth, known.depth), lo=lo, hi=hi)
         return index
 
-    def either_sign(self, form: Poly, scope: Scope) -> tuple[int, bool]:
-        """Return the number of a form or of its negative, and whether it is the form itself."""
+    def expect(self, poly: Poly) -> None:
+        """Note that a loop has this bound, so that comparisons of its number ask for the number."""
+        rest = varying(poly)
+        if rest:
+            scale = content(rest)
+            self.forms.add(tree_of({monomial: value // scale for monomial, value in rest.items()}))
+
+    def either_sign(self, form: Poly, scope: Scope) -> tuple[int, bool] | None:
+        """Return the number of a form or of its negative, and whether it is the form itself.
+
+        Nothing if neither bounds a loop.
+        """
         flipped = scaled(form, -1)
-        has, has_flipped = tree_of(form) in self._numbers, tree_of(flipped) in self._numbers
-        own = has or not (has_flipped or leading(form) < 0)
-        return self.number(form if own else flipped, scope), own
+        for one, own in ((form, True), (flipped, False)):
+            tree = tree_of(one)
+            if tree in self.forms or tree in self._numbers:
+                return self.number(one, scope), own
+        return None
 
     def large(self, count: int) -> Bound:
         """Return a bound for a large count known when built; counts near each other share a number."""
