@@ -114,8 +114,8 @@ class State:
         """Take facts from everybody: what they were about has happened anew."""
         keep = ~bits
         self.known = [mask & keep for mask in self.known]
-        self.current = [mask & keep for mask in self.current]
-        self.landing = [mask & keep for mask in self.landing]
+        self.current = [mask and mask & keep for mask in self.current]
+        self.landing = [mask and mask & keep for mask in self.landing]
         self.last = [mask & keep for mask in self.last]
         for queues in self.queues:
             for queue in queues:
@@ -137,16 +137,15 @@ class State:
         closed = (low | (1 << orders) - 1 << 3 * ages) << first
         up = first + ages
 
-        def moved(mask: int) -> int:
-            return mask & hole | (mask >> first & kept) << up | closed
+        def moved(masks: list[int]) -> list[int]:
+            return [mask and mask & hole | (mask >> first & kept) << up | closed for mask in masks]
 
-        self.known = [moved(mask) for mask in self.known]
-        self.current = [moved(mask) for mask in self.current]
-        self.landing = [moved(mask) for mask in self.landing]
-        self.last = [moved(mask) for mask in self.last]
+        self.known, self.last = moved(self.known), moved(self.last)
+        self.current, self.landing = moved(self.current), moved(self.landing)
         for queues in self.queues:
             for queue in queues:
-                queue.past = moved(queue.past)
-                queue.proof = moved(queue.proof) & ~closed
+                queue.past, queue.proof = moved([queue.past, queue.proof])
+                queue.proof &= ~closed
                 for group in queue.groups:
-                    group.proof = moved(group.proof) & ~closed
+                    if group.proof:
+                        group.proof = moved([group.proof])[0] & ~closed
