@@ -113,6 +113,25 @@ MOVING = """
 """
 
 
+BOTH = """
+    params: {y: {dtype: f32, shape: [n, 128]}}
+    workspace: {w: {dtype: f32, shape: [2, n, 128]}}
+    resources: {s: {kind: smem, dtype: f32, shape: [1]}}
+    launch: {grid: [1]}
+    work:
+      add: {updates: [w], writes: [y], cuda: "w(PLACE, loop, task.thread) += 1; y(loop, task.thread) = 1;"}
+    tasks:
+      use: {warps: 4, replicas: 2, schedule: [{domain_loop: n, start: replica, step: 2, body: [{do: add}]}]}
+"""
+
+
+def test_replicas_with_places_of_their_own_need_no_order() -> None:
+    assert alarms(BOTH.replace("PLACE", "replica")) == []
+    # Lanes never come to the same row.
+    assert alarms(BOTH.replace("PLACE", "0")) == []
+    assert alarms(BOTH.replace("PLACE", "0").replace("start: replica, step: 2, ", "")) == ["race"]
+
+
 # ---- clusters ----------------------------------------------------------------------------------------------
 
 SHARED = """

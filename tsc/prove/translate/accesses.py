@@ -16,7 +16,7 @@ from tsc.prove.translate.agent import AgentMaker
 from tsc.prove.translate.cluster import conditions
 from tsc.prove.translate.fills import destinations
 from tsc.prove.translate.tensors import ENGINES as ENGINE_OF
-from tsc.prove.translate.tensors import only
+from tsc.prove.translate.tensors import Round, only
 from tsc.prove.translate.translation import SegmentSource
 from tsc.source.route import Route
 from tsc.spec.schedule import Do
@@ -27,10 +27,10 @@ READERS = frozenset((By.STORE, By.WGMMA, By.TCGEN05))
 
 @dataclass(slots=True)
 class Accesses:
-    """Translates the accesses of one agent; `loops` are the loops around by name, innermost first."""
+    """Translates the accesses of one agent; `loops` are those around, innermost first."""
 
     maker: AgentMaker
-    loops: tuple[str, ...] = ()
+    loops: tuple[Round, ...] = ()
 
     def step(self, step: Step) -> list[Node]:
         """Return the instructions of an operation or a work."""
@@ -239,6 +239,8 @@ class Accesses:
 
     def indexed(self, node: Step | Loop | Guard | TileLoop) -> list[Node]:
         """Return the reads of tensors inside the expressions of a node."""
+        if self.maker.frame.outside is None:
+            return []
         program, names, queue = self.maker.program, dict[str, None](), self.maker.program.queue
         found = list(conditions(node))
         if isinstance(node, Step):

@@ -15,6 +15,7 @@ from tsc.program.tree import Step
 from tsc.prove.asked import Around
 from tsc.prove.machine import (
     Arrive,
+    Cells,
     Cursor,
     Drain,
     Engine,
@@ -25,7 +26,7 @@ from tsc.prove.machine import (
     Taker,
     Wait,
 )
-from tsc.prove.translate.fills import fills
+from tsc.prove.translate.fills import BY_LEADER, BY_THREADS, fills
 from tsc.prove.translate.frame import Frame, View
 from tsc.prove.translate.lines import LineKey, weight
 from tsc.source.route import Route
@@ -58,6 +59,8 @@ class AgentMaker:
         self.fragments: frozenset[str] | None = None  # registers on which wgmma works, once asked for
         self._cursors: dict[tuple[str, ...], int] = {}
         self._engines: dict[str, int] = {}
+        self._fills: dict[tuple[str, int], Cells] = {}
+        self._stores: dict[tuple[str, int], int] = {}
         self.steps = Steps(view.rings.function, view.rings, view.brackets)
 
     @property
@@ -179,13 +182,24 @@ class AgentMaker:
         cursor = self.place(memory, copy, "acquire" if writes else "wait")
         barrier = self.lines.barrier(memory, copy, "read" if writes else "write", self.cta)
         observes = bool(getattr(step.model, "observe", None))
+        if observes and self.view.held.deepest.get((memory.name, copy, side), 0) > 0:
+            sentence = f"a task that waits for `{memory.name}` both with and without `observe`"
+            self.frame.leave_out(step.route, sentence)
         if not writes and not observes and memory.released_by == "all":
             self.takers.append((cursor, barrier))
         alone = self.part == "others" and not self.view.rings.everybody(memory, copy, side)
         if getattr(step.model, "by", None) is not None or alone:
             return Move(step.route, (cursor,))
-        clears = fills(self.view, memory, copy, self.cta) if writes and self.leads else ()
+        clears = self._clears(memory, copy) if writes else ()
         return Wait(step.route, barrier, cursor, lag=1 if writes else 0, clears=clears)
+
+    def _clears(self, memory: Memory, copy: int) -> Cells:
+        """Return what a stage has to get from this agent after it is acquired."""
+        if (memory.name, copy) not in self._fills:
+            by = BY_LEADER if self.leads else frozenset[By]()
+            by |= BY_THREADS if self.works else frozenset[By]()
+            self._fills[memory.name, copy] = fills(self.view, memory, copy, self.cta, by)
+        return self._fills[memory.name, copy]
 
     def commit(self, step: Step, members: tuple[tuple[Memory, int], ...]) -> list[Node]:
         """Hand stages over: copies by cp.async arrive when they have landed, where they alone fill it."""
@@ -286,10 +300,13 @@ class AgentMaker:
         return [*found, Fence(step.route), *self.sync(step.route)]
 
     def _fewest_stores(self, memory: Memory, copy: int) -> int:
-        try:
-            return self.steps.stores(self.view.rings.end(memory, copy, "write"))
-        except Refused:
-            return 0
+        if (memory.name, copy) not in self._stores:
+            try:
+                found = self.steps.stores(self.view.rings.end(memory, copy, "write"))
+            except Refused:
+                found = 0
+            self._stores[memory.name, copy] = found
+        return self._stores[memory.name, copy]
 
     def store_wait(self, step: Step) -> list[Node]:
         """Wait for stores; the others of the task meet the leader behind it."""

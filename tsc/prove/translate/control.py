@@ -15,7 +15,7 @@ from tsc.prove.machine import Loop as MachineLoop
 from tsc.prove.translate.accesses import Accesses
 from tsc.prove.translate.agent import AgentMaker
 from tsc.prove.translate.queue import QUEUE_VERBS, queue_step
-from tsc.prove.translate.tensors import TILE
+from tsc.prove.translate.tensors import TILE, Round
 from tsc.source.route import Route
 
 RING_VERBS = frozenset(("acquire", "commit", "wait", "release", "try_acquire", "try_wait", "skip"))
@@ -60,8 +60,11 @@ class Walker:
     @property
     def accesses(self) -> Accesses:
         """Return what translates accesses at this place."""
-        variables = [TILE if isinstance(a.node, TileLoop) else a.node.variable for a in reversed(self.around)]
-        return Accesses(self.maker, tuple(variables))
+        loops = [
+            Round(TILE if isinstance(one.node, TileLoop) else one.node.variable, one.start, one.step)
+            for one in reversed(self.around)
+        ]
+        return Accesses(self.maker, tuple(loops))
 
     @property
     def place(self) -> dict[str, int]:

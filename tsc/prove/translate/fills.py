@@ -10,6 +10,9 @@ from tsc.prove.machine import Cells
 from tsc.prove.translate.frame import Frame, View
 from tsc.prove.translate.lines import loaded_bytes
 
+BY_LEADER = frozenset((Engine.TMA, Engine.STORE, Engine.TCGEN05))
+BY_THREADS = frozenset((Engine.THREAD, Engine.CP_ASYNC, Engine.TMEM, Engine.WGMMA))
+
 Share = tuple[int, int]  # which part of how many
 
 
@@ -32,13 +35,15 @@ def destinations(frame: Frame, step: Step, touch: Touch, cta: int) -> list[tuple
     return [(one, share) for one in cluster.peers(cta, (axis,))]
 
 
-def fills(view: View, memory: Memory, copy: int, cta: int) -> Cells:
-    """Return the segments of each stage that a task writes between `acquire` and `commit`."""
+def fills(view: View, memory: Memory, copy: int, cta: int, engines: frozenset[Engine]) -> Cells:
+    """Return the segments of each stage that a task writes by some engines between `acquire` and `commit`."""
     found: list[dict[int, None]] = [{} for _ in range(max(1, memory.stages or 1))]
     for step in view.task.steps():
         for touch in view.program.touches(step, view.task):
             operand = touch.operand
-            if not touch.writes or operand is None or (operand.name, operand.copy) != (memory.name, copy):
+            if touch.engine not in engines or not touch.writes:
+                continue
+            if operand is None or (operand.name, operand.copy) != (memory.name, copy):
                 continue
             if view.reads_where_it_waits(step, memory, copy, touch.mode == "read") is not False:
                 continue

@@ -67,6 +67,9 @@ class Lines:
     def ring(self, memory: Memory, copy: int, cta: int) -> int:
         """Return the ring of a copy in a CTA; CTAs that share its loads have one together."""
         name, members = self.family(memory)
+        for known in ((name, copy, cta), (name, copy, None)):
+            if known in self._rings:
+                return self._rings[known]
         pipelines = [self.program.pipelines.get((member, copy)) for member in members]
         together = self.paired(members, copy) or any(one is not None and one.multicast for one in pipelines)
         stages = max(1, memory.stages or 1)

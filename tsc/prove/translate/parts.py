@@ -13,11 +13,11 @@ from tsc.ops.base import Engine
 from tsc.program.model import Memory
 from tsc.program.tree import Step
 from tsc.prove.translate.agent import Part
+from tsc.prove.translate.fills import BY_THREADS
 from tsc.prove.translate.frame import View
 
 End = tuple[Memory, int, Literal["write", "read"]]
 
-BY_THREADS = frozenset((Engine.THREAD, Engine.CP_ASYNC, Engine.TMEM, Engine.WGMMA))
 TOGETHER = frozenset(("take", "pass", "sync", "arrive"))
 SIDES: dict[str, Literal["write", "read"]] = {
     "acquire": "write",

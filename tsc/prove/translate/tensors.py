@@ -33,13 +33,28 @@ Moving = frozenset[str]  # `TILE` and variables of loops
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An access to a tensor; `moving` is absent where its place is known only at run time."""
+    """An access to a tensor."""
 
-    task: str
+    task: Task
     engine: str
     reads: bool
     writes: bool
-    moving: Moving | None
+    step: Step
+    above: tuple[Node, ...]
+
+    @property
+    def writer(self) -> Writer:
+        """By whom and how."""
+        return self.task.label, self.engine
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A loop around an access: its variable, and the values v = start, start + step, ... of the machine's."""
+
+    variable: str
+    start: int = 0
+    step: int = 1
 
 
 class Tensors:
@@ -47,20 +62,27 @@ class Tensors:
 
     def __init__(self, kernel: Kernel, bank: Bank) -> None:
         self.program, self.bank = kernel.program, bank
-        self.mentions: dict[str, list[Mention]] = {}
+        mentions: dict[str, list[Mention]] = {}
         for task in self.program.tasks:
-            tokens = {name for step in task.steps() for name in _tokens(step)}
             for node, above in walk(task.tree):
                 if isinstance(node, Step):
                     for touch in self.program.touches(node, task):
-                        self._note(task, node, touch, _moving(self.program, node, above, tokens))
+                        self._note(mentions, task, node, touch, above)
         self.moving: dict[str, Moving] = {}
         self.writers: dict[str, tuple[Writer, ...]] = {}
-        for name, found in self.mentions.items():
+        self._apart: set[tuple[str, str]] = set()  # tensors of which each replica of a task has its own part
+        for name, found in mentions.items():
             self._decide(name, found)
         self._segments: dict[tuple[str, Writer, int, int], Segment] = {}
 
-    def _note(self, task: Task, step: Step, touch: Touch, moving: Moving | None) -> None:
+    def _note(
+        self,
+        mentions: dict[str, list[Mention]],
+        task: Task,
+        step: Step,
+        touch: Touch,
+        above: tuple[Node, ...],
+    ) -> None:
         operand = touch.operand
         if operand is None or operand.kind != "tensor" or touch.engine is Engine.PREFETCH:
             return
@@ -69,16 +91,22 @@ class Tensors:
         # A reduction adds where others add: only who reads the sum minds.
         reads = touch.mode == "read" or (touch.mode == "update" and touch.engine is Engine.THREAD)
         engine = ENGINES.get(touch.engine, "thread")
-        mention = Mention(task.label, engine, reads, touch.writes, moving)
-        self.mentions.setdefault(operand.name, []).append(mention)
+        mention = Mention(task, engine, reads, touch.writes, step, above)
+        mentions.setdefault(operand.name, []).append(mention)
 
     def _decide(self, name: str, found: list[Mention]) -> None:
-        writers = tuple(dict.fromkeys((one.task, one.engine) for one in found if one.writes))
-        met = any(one.reads and writer != (one.task, one.engine) for one in found for writer in writers)
-        sets = [one.moving for one in found if one.moving]
+        writers = tuple(dict.fromkeys(one.writer for one in found if one.writes))
+        if not any(one.reads and writer != one.writer for one in found for writer in writers):
+            return
+        places = [_place(self.program, one) for one in found]
+        sets = [moving for moving, _ in places if moving]
         common = frozenset.intersection(*sets) if sets else frozenset[str]()
-        if met and all(one.moving is not None for one in found) and (common or not sets):
+        if all(moving is not None for moving, _ in places) and (common or not sets):
             self.writers[name], self.moving[name] = writers, common
+            own = {one.task.name for one in found} - {
+                one.task.name for one, (_, apart) in zip(found, places, strict=True) if not apart
+            }
+            self._apart |= {(name, task) for task in own}
 
     def rounds(self, name: str) -> range:
         """Return the rounds for each of which a tensor has segments of its own."""
@@ -88,7 +116,11 @@ class Tensors:
         self, name: str, writer: Writer, reads: bool, writes: bool, cta: int, round_: int
     ) -> Iterator[tuple[Segment, bool]]:
         """Yield the segments that an access of a task by an engine touches, and whether it writes them."""
+        task = writer[0].partition("[")[0]
         for other in self.writers.get(name, ()):
+            sibling = other[0] != writer[0] and other[0].partition("[")[0] == task
+            if sibling and (name, task) in self._apart:
+                continue
             if (other == writer and writes) or reads:
                 key = (name, other, cta, round_)
                 if key not in self._segments:
@@ -96,15 +128,16 @@ class Tensors:
                     self._segments[key] = self.bank.add(source, f"`{name}`")
                 yield self._segments[key], other == writer and writes
 
-    def in_round(self, name: str, loops: tuple[str, ...], round_: int) -> Test | None:
-        """Return the test for a round of a tensor; `loops` are those around, innermost first.
+    def in_round(self, name: str, loops: tuple[Round, ...], value: int) -> Test | None:
+        """Return the test for the rounds of one value; `loops` are those around, innermost first.
 
         Nothing where an access stands for all rounds.
         """
         tests: list[Test] = []
-        for up, variable in enumerate(loops):
-            if variable in self.moving[name]:
-                head = tuple(i == round_ for i in range(ROUNDS))
+        for up, loop in enumerate(loops):
+            if loop.variable in self.moving[name]:
+                number, rest = divmod(value - loop.start, loop.step)
+                head = tuple(i == number and rest == 0 for i in range(max(0, number) + 1))
                 tests.append(InRounds(head, (False,), up))
         if not tests:
             return None
@@ -116,27 +149,30 @@ def only(route: Route, test: Test | None, then: Block, otherwise: Block = ()) ->
     return then if test is None else (If(route, test, then, otherwise),)
 
 
-def _moving(program: Program, step: Step, above: tuple[Node, ...], tokens: set[str]) -> Moving | None:
-    """Return with which loops the place of a step's access moves, or nothing where only the run knows."""
-    if isinstance(step.model, str):
-        return frozenset()
+def _place(program: Program, one: Mention) -> tuple[Moving | None, bool]:
+    """Return with which loops the place of an access moves, or nothing where only the run knows, and whether
+    each replica has a place of its own.
+    """
+    step = one.step
+    env = {name: value for name, value in step.env.items() if name != "replica"}
     names: set[str] = set()
-    for field in type(step.model).model_fields:
+    for field in () if isinstance(step.model, str) else type(step.model).model_fields:
         for _, expr in expressions(getattr(step.model, field), ()):
-            names |= program.flat(expr, step.env).free
+            names |= program.flat(expr, env).free
     if isinstance(step.model, Do) and (work := program.works.get(step.model.do)) is not None:
         for name in mentioned(work.text or ""):
             names |= program.lets[name].free if name in program.lets else {name}
-    if names & tokens:
-        return None
-    loops = [node for node in above if isinstance(node, Loop | TileLoop)]
+    apart = "replica" in names
+    if names & {name for other in one.task.steps() for name in _tokens(other)}:
+        return None, apart
+    loops = [node for node in one.above if isinstance(node, Loop | TileLoop)]
     found = set()
     for node in loops:
         if isinstance(node, TileLoop):
             found |= {TILE} if any(name.split(".")[0] == TILE for name in names) else set()
         elif node.variable in names or (node is loops[-1] and "iter" in names):
             found.add(node.variable)
-    return frozenset(found)
+    return frozenset(found), apart
 
 
 def _tokens(step: Step) -> Iterator[str]:
