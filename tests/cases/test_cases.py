@@ -28,6 +28,8 @@ def test_it_is_refused_for_its_cause_or_proved(case: Case) -> None:
     report = check(case.path)
     found = {it.name for it in report.diagnostics}
     assert case.expect <= found <= case.expect | case.also, shown(report.diagnostics)
+    if not case.expect:
+        assert report.judgement is not None and report.judgement.outcome == "proved"
     pointed = {line for it in report.diagnostics for line in lines_of(it)}
     assert set(case.lines) <= pointed, shown(report.diagnostics)
 

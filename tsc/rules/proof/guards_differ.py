@@ -54,5 +54,6 @@ def check(program: Program) -> Iterator[Finding]:
                 Place(one.guard.route, "key", label=f"`{sometimes.task.name}` asks here"),
                 *(Place(route, label=f"{who} waits here for ever") for route, who in stuck[ring].items()),
             ),
-            help=f"put the steps of `{always.task.name}` under the same condition",
+            help=f"put the steps of `{always.task.name}` under the same condition, or take it away in "
+            f"`{sometimes.task.name}`",
         )
