@@ -68,12 +68,8 @@ def _judge(program: Program, budget: int) -> Judgement:
     faults: list[Alarm] = []
     doubts: list[Alarm] = []
     for alarm in verdict.alarms:
-        (faults if _consistent(translation, alarm) else doubts).append(alarm)
+        possible = translation.questions.consistent(alarm.trail) is not False
+        (faults if possible else doubts).append(alarm)
     return Judgement(
         translation, verdict, tuple(faults), tuple(doubts), translation.questions.promises, budget
     )
-
-
-def _consistent(translation: Translation, alarm: Alarm) -> bool:
-    check = getattr(translation.questions, "consistent", None)
-    return check is None or check(alarm.trail) is not False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tsc.diagnostics.model import Finding
 from tsc.prove.verdict import Alarm
 from tsc.rules.proof.teller import Teller
@@ -15,18 +17,22 @@ _WHAT = {
     "race": "races",
     "leftover": "leaves a fill over",
     "unwritten": "reads what nothing has written",
+    "stale": "reads what an older fill has left",
 }
 
 
 def doubtful(rule: str, teller: Teller, alarm: Alarm, allow: str) -> Finding:
-    """Tell of a fault whose conditions may contradict each other."""
+    """Tell of a fault whose conditions contradict each other, so that no run has it."""
     found = conditions(teller, alarm)
-    under = f" if {found} can be together" if found else " in a run that may not exist"
     where = alarm.blocked[0].where if alarm.blocked else alarm.at
+    waits = teller.waiting(where.agent, where.barrier) if where.barrier is not None else []
+    if alarm.kind == "leftover" and waits:
+        where = replace(where, route=waits[0])
     return Finding(
         rule,
         f"the schedule is not proved: {teller.name(where.agent)} {_WHAT[alarm.kind]} at "
-        f"{teller.quoted(where)}{teller.when(where)}{under}",
+        f"{teller.quoted(where)}{teller.when(where)} where {found}, and the proof cannot use that these "
+        "contradict each other",
         teller.place(where, "where it shows"),
-        help=f"say how these are related: under `assert` or `dims`, or by the same `key`; {allow}",
+        help=f"write both in the same form, or give both the same `key`, {allow}",
     )

@@ -15,8 +15,7 @@ MOST = 4
 
 def given(teller: Teller, alarm: Alarm) -> str:
     """Say under which sizes and conditions it happens, as `, with n_tiles = 2`; nothing where always."""
-    witness = getattr(teller.translation.questions, "witness", None)  # TEMP
-    inputs = witness(alarm.trail) if witness else None
+    inputs = teller.translation.questions.witness(alarm.trail)
     if inputs:
         return f", for instance with {_listed([f'`{name} = {value:,}`' for name, value in inputs.items()])}"
     found = conditions(teller, alarm)

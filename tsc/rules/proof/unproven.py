@@ -51,12 +51,14 @@ def check(program: Program) -> Iterator[Finding]:
             help=f"write it in a way that can be followed, {ALLOW}",
         )
     teller = Teller(judgement)
-    for alarm in judgement.doubts:
+    for alarm in judgement.doubts[:1]:  # one relation that is not seen leads to many
         yield doubtful(RULE.name, teller, alarm, ALLOW)
     if judgement.verdict.outcome == "unproven":
+        reason = judgement.verdict.reason or "no end"
+        met = f"more than {judgement.budget:,} states" if reason.endswith("states") else reason
         yield Finding(
             RULE.name,
-            f"the schedule is not proved: the proof met {judgement.verdict.reason or 'no end'}",
+            f"the schedule is not proved: the proof met {met}",
             Place(("tasks",), "key"),
             help=f"raise the budget of {judgement.budget:,} states with `--budget`, {ALLOW}",
         )
