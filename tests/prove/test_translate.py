@@ -154,7 +154,10 @@ def test_skipped_stages_move_both_counters() -> None:
     even = agent(found, "even")
     assert set(only(even, Move).cursors) == {only(even, Wait).cursor, only(even, Arrive).cursor}
     assert barrier(found, "xs", "empty").count == 4
-    assert found.system.takers == ()
+    assert len(found.system.takers) == 2
+    assert alarms(HALVES) == []
+    # A fill that both of them leave is one that nobody takes.
+    assert "leftover" in alarms(HALVES.replace("- domain_loop: n\n", "- domain_loop: n - 1\n"))
 
 
 def test_skip_of_many_stages_is_a_loop() -> None:

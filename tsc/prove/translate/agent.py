@@ -185,7 +185,8 @@ class AgentMaker:
         if observes and self.view.held.deepest.get((memory.name, copy, side), 0) > 0:
             sentence = f"a task that waits for `{memory.name}` both with and without `observe`"
             self.frame.leave_out(step.route, sentence)
-        if not writes and not observes and memory.released_by == "all":
+        if not writes and not observes:
+            # Where each stage belongs to one of several consumers, the others pass over it.
             self.takers.append((cursor, barrier))
         alone = self.part == "others" and not self.view.rings.everybody(memory, copy, side)
         if getattr(step.model, "by", None) is not None or alone:
