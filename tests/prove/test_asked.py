@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -16,9 +18,10 @@ from tsc.expr import EvalError, Expr, evaluate
 from tsc.expr.tree import Node
 from tsc.program.model import Program, Task
 from tsc.program.tree import Block, Guard, Loop, Step, TileLoop
-from tsc.prove.asked import FALSE, TRUE, Around, Questions
+from tsc.prove.asked import Around, Questions
 from tsc.prove.asked.symbols import free
 from tsc.prove.machine import All, Ask, Bound, Exceeds, InRounds, Test
+from tsc.prove.verdict import Answer
 from tsc.spec.schedule import Do, Skip
 
 # ---- every round of a schedule, by the rules of the language -----------------------------------------------
@@ -58,6 +61,8 @@ class Visitor:
     def __init__(self, questions: Questions, launch: Launch, seen: dict[Any, int]) -> None:
         self.questions, self.launch, self.seen = questions, launch, seen
         self.checked = 0
+        self.trail: list[Answer] | None = None
+        self.random = Random(0)
 
     def value(self, expr: Expr, env: Mapping[str, Any], now: Now) -> int:
         flat = self.launch.found.flat(expr, env)
@@ -107,7 +112,9 @@ class Visitor:
         for round_, (value, own) in enumerate(zip(values, machine, strict=True)):
             names = {node.variable: value, "iter": round_, "trips": len(values)}
             inside = Now({**now.names, **names}, [*now.loops, (here, own, round_)])
-            part = next((p for p, cut in enumerate(cuts) if (value < cut if step > 0 else value > cut)), len(cuts))
+            part = next(
+                (p for p, cut in enumerate(cuts) if (value < cut if step > 0 else value > cut)), len(cuts)
+            )
             if node.split:
                 tests = self.questions.pieces(task, node, around(inside), self.launch.rank)
                 assert [self.holds(test, inside) for test in tests] == [p == part for p in range(len(tests))]
@@ -162,6 +169,9 @@ class Visitor:
         assert number.depth <= depth
         value = int(self.meant(tree, now))
         at = self.at(now)[: number.depth]
+        if self.trail is not None:
+            tried = value + self.random.randint(-2, 1)
+            self.trail.append(Answer(index, at, tried, value > tried))
         # One answer for each value of the loops on which it depends, whoever asks.
         assert self.seen.setdefault(("number", index, at), value) == value, number
         return value
@@ -182,6 +192,8 @@ class Visitor:
                 assert tree is not None
                 value = bool(self.meant(tree, now))
                 at = self.at(now)[: fact.depth]
+                if self.trail is not None:
+                    self.trail.append(Answer(test.fact, at, None, value))
                 assert self.seen.setdefault(("fact", test.fact, at), value) == value, fact
                 return value == test.value
             case InRounds():
@@ -214,7 +226,8 @@ def launches(found: Program, sizes: dict[str, Any]) -> Iterator[Launch]:
         units = [{**unit, axis: i} for unit in units for i in range(count)]
     for place in places:
         tiles = [
-            {axis: unit[axis] * cluster.get(axis, 1) + place.get(axis, 0) for axis, _ in axes} for unit in units
+            {axis: unit[axis] * cluster.get(axis, 1) + place.get(axis, 0) for axis, _ in axes}
+            for unit in units
         ]
         yield Launch(found, values, tiles, place)
 
@@ -387,3 +400,50 @@ def test_every_answer_is_what_the_condition_is(seed: int) -> None:
     found, sizes = at_random(seed)
     for size in sizes:
         compare(found, size)
+
+
+def trail_of(found: Program, questions: Questions, sizes: dict[str, Any]) -> list[Answer]:
+    """Return answers that are all true at once: those of one launch."""
+    trail: list[Answer] = []
+    launch = next(launches(found, sizes))
+    for task in found.tasks:
+        visitor = Visitor(questions, launch, {})
+        visitor.trail = trail
+        with suppress(EvalError):
+            visitor.task(task)
+    return list(dict.fromkeys(trail))
+
+
+def true_under(questions: Questions, answer: Answer, sizes: dict[str, Any]) -> bool | None:
+    """Whether an answer about sizes alone is true; nothing for another one."""
+    question = questions.facts[answer.index] if answer.threshold is None else questions.numbers[answer.index]
+    tree = questions.tree_of(question)
+    if tree is None or not free(tree) <= sizes.keys():
+        return None
+    value = int(evaluate(Expr("", tree, ()), sizes))
+    return (bool(value) if answer.threshold is None else value > answer.threshold) == answer.value
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=40)
+def test_answers_of_one_launch_agree(seed: int) -> None:
+    found, sizes = at_random(seed)
+    if found.queue is not None and sizes[0]["n"] < 1:
+        return
+    questions = Questions(found)
+    trail = trail_of(found, questions, sizes[0])[:12]
+    assert questions.consistent(trail) is not False
+    small = questions.witness(trail)
+    if small is not None:
+        known = [true_under(questions, answer, small) for answer in trail]
+        assert False not in known
+    random = Random(seed)
+    for _ in range(3):
+        bent = [Answer(a.index, a.at, a.threshold, a.value ^ (random.random() < 0.3)) for a in trail]
+        bent = [a for a in bent if true_under(questions, a, sizes[0]) is not None]
+        if questions.consistent(bent) is not False:
+            continue
+        step = max(1, found.dims["n"].multiple_of)
+        for n, m, a, flag in product(range(0, 5 * step, step), range(1, 4), range(-2, 6), (False, True)):
+            tried = {"n": n, "m": m, "a": a, "flag": flag}
+            assert not all(true_under(questions, one, tried) for one in bent)

@@ -15,7 +15,7 @@ from tsc.prove.asked.scope import Scope
 from tsc.prove.asked.symbols import INT32, Symbols, coordinate_of, expression, free
 
 # Beyond so many proofs a program gets answers from bounds alone: unknown is always right.
-MOST_PROOFS = 400
+MOST_PROOFS = 100
 
 
 class Decider:

@@ -116,7 +116,7 @@ class Places:
         found: list[Node] = [Compare(("<=", "<"), (Int(0), Ref(name), Int(size))) for name, size in sizes]
         for turn in turns:
             if turn.shape is None:
-                found += self._of_tile()
+                found += self.of_tile()
                 continue
             value, shape = Ref(turn.symbol), turn.shape
             found.append(Compare(("<=", "<"), (Int(shape.start), value, shape.bound)))
@@ -128,7 +128,8 @@ class Places:
                 found.append(Compare(("==",), (trips, shape.trips)))
         return tuple(found)
 
-    def _of_tile(self) -> list[Node]:
+    def of_tile(self) -> list[Node]:
+        """Return that the tile lies within the extents."""
         found: list[Node] = []
         clusters = dict(self.program.cluster)
         for axis, extent in self.program.queue.axes if self.program.queue is not None else ():

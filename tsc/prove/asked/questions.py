@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tsc.expr import Expr
 from tsc.expr.normal import poly_of
@@ -12,6 +12,7 @@ from tsc.program.model import Program, Task
 from tsc.program.tree import Block, Guard, Loop, Step, TileLoop, walk
 from tsc.program.tree import Node as TreeNode
 from tsc.prove.asked.conditions import Conditions
+from tsc.prove.asked.consistent import Told, consistent, witness
 from tsc.prove.asked.decide import Decider
 from tsc.prove.asked.model import FALSE, TRUE, Around, LoopNode, Promise, both, opposite
 from tsc.prove.asked.places import Places
@@ -19,6 +20,7 @@ from tsc.prove.asked.scope import Rank, Scope, Shape
 from tsc.prove.asked.store import Store
 from tsc.prove.asked.symbols import THREAD_NAMES, Symbols, expression, free
 from tsc.prove.machine import Ask, Bound, Exceeds, Fact, InRounds, Number, Test
+from tsc.prove.verdict import Answer
 from tsc.spec.schedule import Skip
 
 # A count known when built is run out up to so many rounds; a larger one is a number of at least that.
@@ -71,6 +73,20 @@ class Questions:
             return self.store.number_trees[names.index(question.name)] if question.name in names else None
         names = [fact.name for fact in self.store.facts]
         return self.store.fact_trees[names.index(question.name)] if question.name in names else None
+
+    def consistent(self, trail: Iterable[Answer]) -> bool | None:
+        """Tell whether answers can all be true: False if they contradict each other."""
+        return consistent(self, self._told(trail))
+
+    def witness(self, trail: Iterable[Answer]) -> dict[str, int] | None:
+        """Return small dims and scalar params under which the answers about them are true."""
+        return witness(self, self._told(trail))
+
+    def _told(self, trail: Iterable[Answer]) -> Iterator[Told]:
+        numbers, facts = self.numbers, self.facts
+        for one in trail:
+            question = facts[one.index] if one.threshold is None else numbers[one.index]
+            yield question, one.at, one.threshold, one.value
 
     # ---- loops ---------------------------------------------------------------------------------------------
 
