@@ -70,7 +70,7 @@ def test_a_missing_fence_is_called_so(staged: Program, monkeypatch: pytest.Monke
     verdict = prove(unfenced.system)
     judgement = Judgement(unfenced, verdict, verdict.alarms, (), (), 100)
     monkeypatch.setattr("tsc.prove.judge.judged", lambda program: judgement)
-    (found,) = missing_proxy_fence.check(staged)
+    (found,) = missing_proxy_fence.check(replace(staged))  # a program that nothing is known of yet
     assert found.message == (
         "`send` reads `row` at `tma_store: y` while `write` may be writing it at `do: fill`"
     )

@@ -161,5 +161,6 @@ def _constants(exprs: Iterable[Expr]) -> Iterator[int]:
 
 
 def shown(values: Mapping[str, int]) -> str:
-    """Write inputs as a message does: `m = 1`, `k = 65`."""
-    return " and ".join(f"`{name} = {value:,}`" for name, value in values.items())
+    """Write inputs as a message does: `m = 1` and `k = 65`."""
+    parts = [f"`{name} = {value:,}`" for name, value in values.items()]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))

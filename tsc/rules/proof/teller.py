@@ -8,10 +8,23 @@ from functools import cached_property
 
 from tsc.diagnostics.model import Place
 from tsc.program.model import Task
-from tsc.program.tree import Guard, Loop, Node, Step, walk
+from tsc.program.tree import Guard, Loop, Node, Step, TileLoop, walk
 from tsc.prove.judge import Judgement
-from tsc.prove.machine import Arrive, Block, If, Instruction, Item, Load, Touch, Wait, blocks, instructions
+from tsc.prove.machine import (
+    Arrive,
+    Ask,
+    Block,
+    If,
+    Instruction,
+    Item,
+    Load,
+    Touch,
+    Wait,
+    blocks,
+    instructions,
+)
 from tsc.prove.machine import Loop as MachineLoop
+from tsc.prove.machine import Node as MachineNode
 from tsc.prove.translate.translation import Bytes, SegmentSource
 from tsc.prove.verdict import OUTSIDE, Where
 from tsc.source.route import Route
@@ -46,7 +59,8 @@ class Teller:
     # ---- tasks and steps -----------------------------------------------------------------------------------
 
     @cached_property
-    def _several(self) -> bool:
+    def several(self) -> bool:
+        """Whether the system has more than one CTA."""
         return len({source.cta for source in self.translation.agents if source.label is not None}) > 1
 
     def task(self, agent: int) -> Task | None:
@@ -59,7 +73,7 @@ class Teller:
         source = self.translation.agents[agent]
         if source.label is None:
             return "the kernel before"
-        text = f"`{source.label}`" + (f" in CTA {source.cta}" if self._several else "")
+        text = f"`{source.label}`" + (f" in CTA {source.cta}" if self.several else "")
         return f"the other threads of {text}" if source.part == "others" else text
 
     def names(self, agents: tuple[int, ...]) -> str:
@@ -138,7 +152,7 @@ class Teller:
             return {"task": f"the threads of `{source.owner}`", "kernel": "the kernel before"}.get(
                 source.side, self.owner(where.barrier)
             )
-        of = f" of CTA {source.cta}" if self._several and source.cta != self._cta(where.agent) else ""
+        of = f" of CTA {source.cta}" if self.several and source.cta != self._cta(where.agent) else ""
         return f"stage {where.stage} of {self.owner(where.barrier)}{of}"
 
     def side(self, where: Where) -> str:
@@ -191,6 +205,31 @@ class Teller:
                 guards = [outer for outer in above if isinstance(outer, Guard)]
                 return _only(guards[-1], route) if guards else ""
         return ""
+
+    def condition_of(self, fact: int) -> tuple[str, bool]:
+        """Return a condition as somebody wrote it, and whether it holds where the fact does."""
+        for agent, one in enumerate(self.system.agents):
+            for node in _nodes(one.body):
+                if isinstance(node, If) and isinstance(node.test, Ask) and node.test.fact == fact:
+                    guard = self.node(agent, node.route)
+                    if isinstance(guard, Guard) and guard.condition is not None:
+                        return guard.condition.text, node.test.value
+                    if isinstance(guard, Guard) and guard.kind == "skippable" and (skip := self._skip(agent)):
+                        return skip, not node.test.value
+        return self.system.facts[fact].name, True
+
+    def _skip(self, agent: int) -> str:
+        task = self.task(agent)
+        loops = [node for node in task.tree if isinstance(node, TileLoop)] if task is not None else []
+        return next((loop.skip_if.text for loop in loops if loop.skip_if is not None), "")
+
+    def loop_of(self, number: int) -> tuple[int, MachineLoop] | None:
+        """Return a loop that a number bounds, with its agent."""
+        for agent, one in enumerate(self.system.agents):
+            for node in _nodes(one.body):
+                if isinstance(node, MachineLoop) and node.bound.number == number:
+                    return agent, node
+        return None
 
     # ---- bytes ---------------------------------------------------------------------------------------------
 
@@ -269,10 +308,18 @@ class Teller:
         one = source.owners[0]
         tensor = self.program.memories[one.resource].kind == "tmem"
         unit, where = ("column", "tensor memory") if tensor else ("byte", "shared memory")
-        of = f" of CTA {source.cta}" if self._several else ""
+        of = f" of CTA {source.cta}" if self.several else ""
         if one.end - one.begin <= 1:
             return f"{unit} {one.begin:,} of {where}{of}"
         return f"{unit}s {one.begin:,} to {one.end - 1:,} of {where}{of}"
+
+
+def _nodes(block: Block) -> Iterator[MachineNode]:
+    for node in block:
+        yield node
+        if isinstance(node, MachineLoop | If):
+            for inner in blocks(node):
+                yield from _nodes(inner)
 
 
 def _only(guard: Guard, route: Route) -> str:

@@ -114,7 +114,7 @@ def left_over(rule: str, teller: Teller, alarm: Alarm) -> Finding:
     only = teller.only(taker.agent, waits[0]) if waits else ""
     return Finding(
         rule,
-        f"{names} fills {stage} once more than {who} takes it (phase {taker.phase}){given(teller, alarm)}",
+        f"{names} {'fill' if len({agent for agent, _ in fillers}) > 1 else 'fills'} {stage} once more than {who} takes it (phase {taker.phase}){given(teller, alarm)}",
         Place(
             waits[0] if waits else taker.route, label=f"{who} takes it here" + (f", {only}" if only else "")
         ),
