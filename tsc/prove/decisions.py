@@ -208,7 +208,9 @@ class Decisions:
                     kept[line] = kept.get(line, 0) + 1 + known - value
             for line, much in kept.items():
                 value, occurrence = self._position(state, agent, line[0], ())
-                if much > self.code.deep and value is not None:
+                known, _ = self.range(state, line)
+                # Only who is behind: the new stream must not say more than the old one.
+                if much > self.code.deep and value is not None and known is not None and known > value:
                     self._move(state, agent, line, occurrence, value + 1)
 
     def _position(self, state: State, agent: int, number: int, points: Points) -> tuple[int | None, int]:

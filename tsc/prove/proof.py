@@ -12,11 +12,12 @@ from tsc.prove.decisions import Decisions, Unbounded
 from tsc.prove.machine import Number, System
 from tsc.prove.notes import Trouble
 from tsc.prove.ops import EndOp
+from tsc.prove.parts import parts
 from tsc.prove.record import Recording, alarm_of
 from tsc.prove.relative import Ignorance, covers, relative
 from tsc.prove.run import Runner, TooLong
 from tsc.prove.state import State
-from tsc.prove.verdict import Alarm, Answer, Coordinates, Event, Oracle, Verdict
+from tsc.prove.verdict import Alarm, Answer, Coordinates, Event, Oracle, Outcome, Verdict
 
 BUDGET = 2_000
 """States that a proof looks at unless told otherwise."""
@@ -26,6 +27,7 @@ Possible = Callable[[tuple[Answer, ...]], bool]
 
 # So many states before numbers that tiles share are taken one value after the other.
 _FIRST = 60
+_WORST: tuple[Outcome, ...] = ("refuted", "unproven", "bounded", "proved")
 _DOUBT = "an alarm whose conditions contradict each other"
 # After the first alarm so many states more: bad schedules close slowly, and one reason is enough.
 _AFTER_ALARM = 50
@@ -39,6 +41,17 @@ def prove(system: System, budget: int = BUDGET, possible: Possible | None = None
 
     `possible` says of the answers that lead to an alarm whether they can all be true.
     """
+    verdicts: list[Verdict] = []
+    for part in parts(system):
+        left = max(1, budget - sum(verdict.states for verdict in verdicts))
+        verdicts.append(_prove(part, left, possible))
+    worst = min(verdicts, key=lambda one: _WORST.index(one.outcome), default=Verdict("proved", (), 0, 0))
+    states, steps = (sum(getattr(one, name) for one in verdicts) for name in ("states", "steps"))
+    alarms = tuple(alarm for verdict in verdicts for alarm in verdict.alarms)
+    return replace(worst, alarms=alarms, states=states, steps=steps)
+
+
+def _prove(system: System, budget: int, possible: Possible | None) -> Verdict:
     code = compile_system(system)
     shared = _shared(code)
     first = _Search(code, min(budget, _FIRST) if shared else budget, possible)
