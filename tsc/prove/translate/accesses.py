@@ -88,7 +88,7 @@ class Accesses:
         pipeline = maker.program.pipelines.get((memory.name, copy))
         waited = maker.view.reads_where_it_waits(step, memory, copy, mode == "read")
         if waited is None:
-            maker.frame.leave_out(step.route, f"which stage of `{memory.name}` this means is not known")
+            maker.frame.leave_out(step.route, f"which stage of `{memory.name}` is meant")
             return None
         if pipeline is not None and pipeline.store_ring:
             return maker.place(memory, copy, "acquire")
@@ -170,7 +170,7 @@ class Accesses:
         copy = target.operand.copy
         pipeline = maker.program.pipelines.get((memory.name, copy))
         if not memory.ring or pipeline is None or pipeline.store_ring:
-            sentence = f"nothing says when the load into `{target.reference}` is there"
+            sentence = f"when the load into `{target.reference}` is there"
             maker.frame.leave_out(step.route, sentence)
             return []
         targets = tuple(self._targets(step, target, memory, copy))

@@ -154,7 +154,7 @@ class AgentMaker:
         """Return the instructions of a step of a ring, or of the rings of a group."""
         members = self.view.members(step)
         if not members:
-            self.frame.leave_out(step.route, f"`{step.verb}` of `{operand_of(step)}` is not followed")
+            self.frame.leave_out(step.route, f"`{step.verb}` of `{operand_of(step)}`")
             return []
         if self._store_ring(members[0]):
             return self.store_ring_step(step, *members[0])
@@ -336,7 +336,7 @@ class AgentMaker:
         """Return the instructions of a turn or a named barrier."""
         order = self._order(step)
         if order is None or self.task.label not in order.participants:
-            self.frame.leave_out(step.route, f"`{step.verb}` of `{operand_of(step)}` is not followed")
+            self.frame.leave_out(step.route, f"`{step.verb}` of `{operand_of(step)}`")
             return []
         ring = self.lines.plain_ring(order.name, order.copy, self.cta, 1)
         key = (step.verb, order.name, str(order.copy))
