@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 
 from tsc.expr import EvalError, Expr, ExprError, evaluate, fold, interval, parse
-from tsc.program.model import Program, Task
+from tsc.program.model import Pipeline, Program, Task
 from tsc.program.tree import Guard, Loop, Step, walk
 from tsc.rules.brackets.holds import ring_of
 from tsc.source.route import Route
@@ -58,7 +58,7 @@ def fills(program: Program, task: Task, ring: tuple[str, int], verb: str) -> Fil
     return None
 
 
-def bounds(program: Program, task: Task, ring: tuple[str, int], verb: str) -> list[str]:
+def keys_of(program: Program, task: Task, ring: tuple[str, int], verb: str) -> list[str]:
     """Return the keys of the loops around the steps of a task."""
     return [
         outer.key
@@ -67,6 +67,35 @@ def bounds(program: Program, task: Task, ring: tuple[str, int], verb: str) -> li
         for outer in above
         if isinstance(outer, Loop) and outer.key is not None
     ]
+
+
+def pairs(program: Program, key: tuple[str, int], pipeline: Pipeline) -> Iterator[tuple[Fills, Fills]]:
+    """Yield the count of the first producer with that of every other task, lanes summed up."""
+    memory = program.memories[key[0]]
+    if pipeline.store_ring or memory.released_by == "one":
+        return
+    sides: list[Fills] = []
+    keys: set[str] = set()
+    for verb, labels, lanes in (
+        ("acquire", pipeline.producers, memory.lanes[0]),
+        ("wait", pipeline.consumers, memory.lanes[1]),
+    ):
+        found = [fills(program, program.task(label), key, verb) for label in labels]
+        for label in labels:
+            keys |= set(keys_of(program, program.task(label), key, verb))
+        known = [one for one in found if one is not None]
+        if lanes > 1 and len(known) < len(found):
+            continue
+        sides += _summed(known) if lanes > 1 else known
+    for other in sides[1:] if not keys else ():
+        yield sides[0], other
+
+
+def _summed(lanes: list[Fills]) -> list[Fills]:
+    with suppress(ExprError):
+        total = parse(" + ".join(f"({one.count.text})" for one in lanes))
+        return [Fills(lanes[0].task, fold(total, {}), lanes[0].place)] if lanes else []
+    return []
 
 
 def _trips(program: Program, loop: Loop) -> str | None:

@@ -23,10 +23,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import EvalError, ExprError, evaluate, fold, parse, provably
-from tsc.program.model import Pipeline, Program
+from tsc.expr import EvalError, ExprError, evaluate, parse, provably
+from tsc.program.model import Program
 from tsc.program.tree import TileLoop
-from tsc.rules.proof.fills import Fills, bounds, differing, fills, shown
+from tsc.rules.proof.fills import Fills, differing, pairs, shown
 
 RULE = Rule(
     "TSC316", "unequal-trip-counts", Severity.ERROR, "two tasks go round a ring a different number of times"
@@ -38,40 +38,11 @@ def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each ring of which two tasks make and take different numbers of fills."""
     seen = set()
     for key, pipeline in program.pipelines.items():
-        for one, other in _pairs(program, key, pipeline):
+        for one, other in pairs(program, key, pipeline):
             if (one.place, other.place) in seen:
                 continue
             seen.add((one.place, other.place))
             yield from _compare(program, key[0], one, other)
-
-
-def _pairs(program: Program, key: tuple[str, int], pipeline: Pipeline) -> Iterator[tuple[Fills, Fills]]:
-    """Yield the count of the first producer with that of every other task, lanes summed up."""
-    memory = program.memories[key[0]]
-    if pipeline.store_ring or memory.released_by == "one":
-        return
-    sides: list[Fills] = []
-    keys: set[str] = set()
-    for verb, labels, lanes in (
-        ("acquire", pipeline.producers, memory.lanes[0]),
-        ("wait", pipeline.consumers, memory.lanes[1]),
-    ):
-        found = [fills(program, program.task(label), key, verb) for label in labels]
-        for label in labels:
-            keys |= set(bounds(program, program.task(label), key, verb))
-        known = [one for one in found if one is not None]
-        if lanes > 1 and len(known) < len(found):
-            continue
-        sides += _summed(known) if lanes > 1 else known
-    for other in sides[1:] if not keys else ():
-        yield sides[0], other
-
-
-def _summed(lanes: list[Fills]) -> list[Fills]:
-    with suppress(ExprError):
-        total = parse(" + ".join(f"({one.count.text})" for one in lanes))
-        return [Fills(lanes[0].task, fold(total, {}), lanes[0].place)] if lanes else []
-    return []
 
 
 def _compare(program: Program, ring: str, one: Fills, other: Fills) -> Iterator[Finding]:

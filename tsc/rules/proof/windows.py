@@ -105,6 +105,7 @@ def left_over(rule: str, teller: Teller, alarm: Alarm) -> Finding:
     fillers = [(agent, route) for agent in agents for route in teller.arrivals(agent, barrier)]
     waits = teller.waiting(taker.agent, barrier)
     names = teller.names(tuple(agent for agent, _ in fillers))
+    fill = "fill" if len({agent for agent, _ in fillers}) > 1 else "fills"
     related = []
     for agent, route in fillers:
         only = teller.only(agent, route)
@@ -114,7 +115,7 @@ def left_over(rule: str, teller: Teller, alarm: Alarm) -> Finding:
     only = teller.only(taker.agent, waits[0]) if waits else ""
     return Finding(
         rule,
-        f"{names} {'fill' if len({agent for agent, _ in fillers}) > 1 else 'fills'} {stage} once more than {who} takes it (phase {taker.phase}){given(teller, alarm)}",
+        f"{names} {fill} {stage} once more than {who} takes it (phase {taker.phase}){given(teller, alarm)}",
         Place(
             waits[0] if waits else taker.route, label=f"{who} takes it here" + (f", {only}" if only else "")
         ),
