@@ -191,11 +191,18 @@ class AgentMaker:
         alone = self.part == "others" and not self.view.rings.everybody(memory, copy, side)
         if getattr(step.model, "by", None) is not None or alone:
             return Move(step.route, (cursor,))
-        clears = self._clears(memory, copy) if writes else ()
+        clears: Cells = ()
+        if writes:
+            shared = self.frame.shared(memory, copy)
+            own = self.fills(memory, copy)
+            clears = tuple(tuple(one for one in stage if one not in shared) for stage in own)
         return Wait(step.route, barrier, cursor, lag=1 if writes else 0, clears=clears)
 
-    def _clears(self, memory: Memory, copy: int) -> Cells:
-        """Return what a stage has to get from this agent after it is acquired."""
+    def fills(self, memory: Memory, copy: int) -> Cells:
+        """Return what each stage gets from this agent between `acquire` and `commit`."""
+        use = self.frame.kernel.use(self.task, memory.name, copy)
+        if use is None or not use.produces:
+            return ()
         if (memory.name, copy) not in self._fills:
             by = BY_LEADER if self.leads else frozenset[By]()
             by |= BY_THREADS if self.works else frozenset[By]()

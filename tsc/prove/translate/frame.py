@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tsc.emit.brackets import Brackets, find_brackets, loads_of
@@ -13,11 +15,15 @@ from tsc.emit.rings import Rings
 from tsc.program.model import Memory, Program, Queue, Task
 from tsc.program.tree import Block, Node, Step, blocks
 from tsc.prove.asked import Questions
+from tsc.prove.machine import Cells, Segment
 from tsc.prove.translate.cluster import Cluster
 from tsc.prove.translate.lines import Lines
 from tsc.prove.translate.memory import Bank
 from tsc.prove.translate.tensors import Tensors
 from tsc.source.route import Route
+
+# Returns the segments of each stage of a ring that an agent fills.
+Filler = Callable[[Memory, int], Cells]
 
 # Steps that an arrival may be moved over: they neither wait nor touch memory.
 _PASSED = frozenset(("try_acquire", "try_wait", "commit", "release", "tma_prefetch"))
@@ -38,6 +44,17 @@ class Frame:
     outside: int | None = None
     before: int | None = None  # the barrier at which the kernel before ends
     unmodelled: dict[tuple[Route, str], None] = field(default_factory=dict)
+    fillers: list[Filler] = field(default_factory=list)  # of every agent
+    _shared: dict[tuple[str, int], frozenset[Segment]] = field(default_factory=dict)
+
+    def shared(self, memory: Memory, copy: int) -> frozenset[Segment]:
+        """Return the bytes of a ring that several agents fill."""
+        key = (memory.name, copy)
+        if key not in self._shared:
+            each = [{one for stage in fills(memory, copy) for one in stage} for fills in self.fillers]
+            counts = Counter(segment for segments in each for segment in segments)
+            self._shared[key] = frozenset(segment for segment, count in counts.items() if count > 1)
+        return self._shared[key]
 
     def leave_out(self, route: Route, sentence: str) -> None:
         """Note what the system does not have; once a place and sentence."""

@@ -21,7 +21,23 @@ from tsc.source.route import Route
 
 
 def translate(program: Program) -> Translation:
-    """Translate a program that breaks no rule; what the system lacks is listed in `unmodelled`."""
+    """Translate a program that breaks no rule; what the system lacks is listed in `unmodelled`.
+
+    There is one agent for each task instance and CTA (two where one thread waits or arrives for the
+    others of its task), with the four counters of each ring; the full and empty barriers as the generated
+    code sets them up: groups, lanes, several producers and consumers, `released_by: one` with `skip`,
+    `observe`, `by`, `keep`. Loads by TMA and bulk copies, those shared by a cluster included; `cp_async`,
+    stores, `wgmma` and `tcgen05` are engines. Fences and syncs are those that the generator puts in.
+    Shared and tensor memory are told by their bytes, overlays included; registers where `wgmma` works on
+    them. Answers of a dynamic queue are a ring; turns, named barriers and the kernel before have barriers
+    of their own.
+
+    Not in the system, and so not proved: values; order between CTAs other than those of a cluster; two
+    params that lie on the same memory; parts of a buffer (each access means all of it, but for the shares
+    of a shared load); order among the threads of one task, for which the generator derives syncs; a fence
+    for shared memory told from one for tensors. Of global memory only tensors are followed that a task or
+    engine writes and another reads.
+    """
     kernel = Kernel(program)
     queue = program.queue
     cluster = Cluster(program, whole=queue is not None and queue.policy in DYNAMIC)
@@ -31,6 +47,7 @@ def translate(program: Program) -> Translation:
     agents: list[Agent] = []
     sources: list[AgentSource] = []
     takers: list[Taker] = []
+    makers: list[AgentMaker] = []
     before = _kernel_before(frame)
     if before is not None:
         agents.append(before)
@@ -41,15 +58,16 @@ def translate(program: Program) -> Translation:
         except Refused as refused:
             frame.leave_out(task.route, refused.sentence)
             continue
-        for cta in cluster.ranks():
-            for part in parts_of(view) if task.ctas == "all" or cluster.leads(cta) else ():
-                maker = AgentMaker(frame, view, cta, part)
-                body = Walker(maker).block(task.tree)
-                takers += takers_of(len(agents), maker)
-                label = task.label + (f" in CTA {cta}" if cluster.size > 1 else "")
-                label += f", {part}" if part != "all" else ""
-                agents.append(Agent(label, tuple(maker.cursors), tuple(maker.engines), body, cta))
-                sources.append(AgentSource(task.label, cta, part))
+        here = (cta for cta in cluster.ranks() if task.ctas == "all" or cluster.leads(cta))
+        makers += [AgentMaker(frame, view, cta, part) for cta in here for part in parts_of(view)]
+    frame.fillers += [maker.fills for maker in makers]
+    for maker in makers:
+        body = Walker(maker).block(maker.task.tree)
+        takers += takers_of(len(agents), maker)
+        label = maker.task.label + (f" in CTA {maker.cta}" if cluster.size > 1 else "")
+        label += f", {maker.part}" if maker.part != "all" else ""
+        agents.append(Agent(label, tuple(maker.cursors), tuple(maker.engines), body, maker.cta))
+        sources.append(AgentSource(maker.task.label, maker.cta, maker.part))
     system = System(
         rings=tuple(lines.rings),
         barriers=tuple(lines.barriers),
