@@ -335,3 +335,38 @@ def test_copies_by_cp_async_are_fenced_where_loads_lie_over_them(low: str) -> No
     commit = after(body(tasks, resources, rest=rest), "commit: ring")
     assert (FENCE in commit) is (low == "over: ring")
     assert any("mbarrier_arrive" in line for line in commit)
+
+
+TILES = """
+params: {x: {dtype: f32, shape: [n, 1024]}, y: {dtype: f32, shape: [n, 1024]}}
+work:
+  fill: {writes: [buf], cuda: 'buf(task.thread) = tile.row;'}
+  upd: {updates: [ring], writes: [y], cuda: 'y(tile.row, task.thread) = ring(task.thread) += 1.f;'}
+"""
+QUEUE = "\n  tiles: {kind: queue, policy: static, axes: {row: n}}"
+
+
+def tiles(*steps: str, name: str = "a", warps: int = 4, after: str = "") -> str:
+    body = "".join(f"          - {step}\n" for step in steps)
+    last = f"      - {after}\n" if after else ""
+    head = f"  {name}:\n    warps: {warps}\n    schedule:\n      - work_tile_loop: tiles\n        body:\n"
+    return head + body + last
+
+
+def test_the_steps_of_a_queue_that_print_nothing_hold_no_fence() -> None:
+    store = "{bulk_store: y, at: [tile.row, 0], from: buf}"
+    steps = ("when: tile.seq > 0\n            then: [" + store + ", store_wait: 0]", "do: fill")
+    text = small(tiles(*steps), PLAIN + QUEUE, TILES, "")
+    lines = [line.strip() for line in cuda(document(text), headers=False).splitlines()]
+    at = next(i for i, line in enumerate(lines) if "bulk_store: y" in line)
+    assert lines[at + 1 : at + 3] == [FENCE, SYNC]
+
+
+def test_what_is_updated_after_a_release_is_fenced_in_the_next_tile() -> None:
+    use = tiles("wait: ring", "{release: ring, keep: 1}", "do: upd", after="release: ring")
+    load = "{bulk_load: x, at: [tile.row, 0], to: ring}"
+    tasks = use + tiles("acquire: ring", load, "commit: ring", name="b", warps=1)
+    text = cuda(document(small(tasks, RING + QUEUE, TILES, "")), headers=False)
+    lines = [line.strip() for line in text[: text.index("// ---- task: b")].splitlines() if line.strip()]
+    assert after(lines, "release: ring, keep: 1")[0] == FENCE
+    assert lines.count(FENCE) == 2

@@ -224,8 +224,8 @@ class _Walk:
         """Fence what a stage hands over; a new stage has no past in this task but what is not yet fenced."""
         reference = operand_of(step)
         operand = None if reference is None else self.kernel.meaning(reference, self.task, step)
-        if operand is None or reference is None:
-            return state
+        if operand is None or reference is None or operand.kind == "queue":
+            return state  # where tiles follow from a number, nothing is printed that could hold a fence
         names = self.program.meanings.group_members(reference.name)
         pipelines = [p for name in names if (p := self.program.pipelines.get((name, operand.copy)))]
         if any(pipeline.store_ring for pipeline in pipelines):
