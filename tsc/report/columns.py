@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import get_args
 
+from tsc.model import Reference
 from tsc.program.model import Program, Task
 from tsc.program.tree import Block, Guard, Node, Section, Step, TileLoop, blocks, steps
 from tsc.report.tree import named_blocks, node_text, show_value
@@ -41,6 +42,7 @@ class Cell:
     depth: int
     derived: bool
     step: Step | None
+    always: bool = True  # in the first round too
     ring: str | None = None
     stage: int | None = None
     phase: int | None = None
@@ -61,18 +63,26 @@ class Column:
     cells: tuple[Cell, ...]
 
 
-def short_text(step: Step) -> str:
-    """Write a step with what it moves and without coordinates and hints."""
+def short_text(program: Program, step: Step) -> str:
+    """Write a step with what it moves, copies by their numbers, without coordinates and hints."""
     if isinstance(step.model, str):
         return step.model
     head, parts = "", []
     for name, info in type(step.model).model_fields.items():
         value = getattr(step.model, name)
         if (info.alias or name) == step.verb:
-            head = show_value(value)
+            head = _shown(program, step, value)
         elif name in _OPTIONS and value != info.default:
-            parts.append(f"{_OPTIONS[name]}: {show_value(value)}")
+            parts.append(f"{_OPTIONS[name]}: {_shown(program, step, value)}")
     return ", ".join([f"{step.verb}: {head}", *parts])
+
+
+def _shown(program: Program, step: Step, value: object) -> str:
+    if isinstance(value, Reference) and value.index is not None:
+        copy = program.values.integer(value.index, step.route, step.env)
+        if copy is not None:
+            return value.text.replace(f"[{value.index.text}]", f"[{copy}]", 1)
+    return show_value(value)
 
 
 def columns(program: Program) -> tuple[Column, ...]:
@@ -87,9 +97,30 @@ def columns(program: Program) -> tuple[Column, ...]:
 
 def rows(program: Program, shown: tuple[Column, ...]) -> Iterator[tuple[Section, tuple[Cell | None, ...]]]:
     """Yield the rows: section by section, every wait below the commits and arrivals that it needs there."""
+    places = [_placed(program, shown, column) for column in shown]
     for section in SECTIONS:
-        lines = [[cell for cell in column.cells if cell.section == section] for column in shown]
+        lines = [
+            [cell for cell in column.cells if place.get(cell.section) == section]
+            for column, place in zip(shown, places, strict=True)
+        ]
         yield from ((section, row) for row in _aligned(program, shown, lines))
+
+
+def _placed(program: Program, shown: tuple[Column, ...], column: Column) -> dict[Section, Section]:
+    """Return where the sections of a task are shown: without a loop, where others give what it needs."""
+    own: dict[Section, Section] = {section: section for section in SECTIONS}
+    sections = {cell.section for cell in column.cells}
+    if sections != {"HEAD"}:
+        return own
+    needs = {token for cell in column.cells for token in _needs(program, column.tasks[0], cell)}
+    given = [
+        cell.section
+        for other in shown
+        if other is not column
+        for cell in other.cells
+        if needs & _gives(program, other.tasks[0], cell)
+    ]
+    return {**own, "HEAD": max(given, key=SECTIONS.index, default="HEAD")}
 
 
 def _aligned(
@@ -129,7 +160,8 @@ def _gives(program: Program, task: Task, cell: Cell) -> set[str]:
 
 
 def _needs(program: Program, task: Task, cell: Cell) -> set[str]:
-    if cell.step is None:
+    # What a condition keeps out of the first round waits for an older one.
+    if cell.step is None or not cell.always:
         return set()
     if cell.step.verb == "wait":
         return {f"{ring} {copy}" for ring, copy in ring_of(program, task, cell.step)}
@@ -208,10 +240,11 @@ def _line(
     return Cell(
         step.section,
         step.index,
-        short_text(step),
+        short_text(program, step),
         depth,
         step.derived,
         step,
+        always,
         ring=ring[0] if ring is not None else None,
         stage=tag[0] if tag is not None else None,
         phase=None if tag is None or store else tag[1],

@@ -273,8 +273,8 @@ def render_json(program: Program) -> str:
 def _cell_json(cell: Cell | None) -> dict[str, Any] | None:
     if cell is None:
         return None
-    found: dict[str, Any] = {"index": cell.index, "text": cell.text, "depth": cell.depth}
-    found["derived"] = cell.derived
+    found: dict[str, Any] = {"section": cell.section, "index": cell.index, "text": cell.text}
+    found |= {"depth": cell.depth, "derived": cell.derived}
     if cell.ring is not None:
         found |= {"ring": cell.ring, "stage": cell.stage, "phase": cell.phase}
     return found | {"route": list(cell.step.route) if cell.step is not None else None}
