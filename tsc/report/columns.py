@@ -132,7 +132,9 @@ def _aligned(
     needs = [[_needs(program, owners[i], cell) for cell in line] for i, line in enumerate(lines)]
     while any(done[i] < len(line) for i, line in enumerate(lines)):
         open_ = [i for i, line in enumerate(lines) if done[i] < len(line)]
-        ready = [i for i in open_ if _ready(i, needs, gives, done)] or open_[:1]
+        ready = [i for i in open_ if _ready(i, needs, gives, done)]
+        # A wait that a condition keeps out of the first round is for an older one.
+        ready = ready or [i for i in open_ if not lines[i][done[i]].always][:1] or open_[:1]
         yield tuple(lines[i][done[i]] if i in ready else None for i in range(len(lines)))
         for i in ready:
             done[i] += 1
@@ -160,8 +162,7 @@ def _gives(program: Program, task: Task, cell: Cell) -> set[str]:
 
 
 def _needs(program: Program, task: Task, cell: Cell) -> set[str]:
-    # What a condition keeps out of the first round waits for an older one.
-    if cell.step is None or not cell.always:
+    if cell.step is None:
         return set()
     if cell.step.verb == "wait":
         return {f"{ring} {copy}" for ring, copy in ring_of(program, task, cell.step)}
