@@ -20,6 +20,8 @@ from tests.prove.translated import (
     translated,
     verbs,
 )
+from tsc.emit.kernel import Kernel
+from tsc.emit.layout import barriers
 from tsc.prove.machine import (
     Arrive,
     Bound,
@@ -34,8 +36,10 @@ from tsc.prove.machine import (
     Wait,
 )
 from tsc.prove.proof import prove
+from tsc.prove.translate import Translation
 
 SHIPPED = sorted((ROOT / "specs").rglob("*.tsc.*"))
+GENERATED = [*SHIPPED, *sorted((ROOT / "tests/emit/cases").glob("*.tsc.*"))]
 ACCEPTED = sorted((ROOT / "tests/rules/accept").glob("*.tsc.*"))
 
 
@@ -58,6 +62,30 @@ def test_every_instruction_knows_its_step(path: Path) -> None:
     routes = {step.route for task in program.tasks for step in task.steps()}
     assert {one.route for one in all_instructions(found)} <= routes
     assert {source.label for source in found.agents} - {None} == {task.label for task in program.tasks}
+
+
+@pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.stem)
+def test_barriers_count_what_the_generated_code_sets_them_up_for(path: Path) -> None:
+    found = of_file(str(path))
+    program, counts = found.program, dict[str, int]()
+    for source, one in zip(found.barriers, found.system.barriers, strict=True):
+        several = program.memories[ring_of(found, source.owner)].copies > 1 if source.side in SIDES else False
+        if source.side in SIDES and source.cta == 0:
+            name = f"{source.owner}.{source.side}" + (f"[{source.copy}]" if several else "")
+            counts[name] = one.count
+    set_up = {one.name: one.arrivals for one in barriers(Kernel(program))}
+    shared = any(pipeline.multicast for pipeline in program.pipelines.values())
+    # A full barrier that hears of the loads of other CTAs counts these for their bytes.
+    told = {name: count for name, count in counts.items() if not (shared and ".full" in name)}
+    assert told == {name: set_up[name] for name in told}
+
+
+SIDES = ("full", "empty")
+
+
+def ring_of(found: Translation, owner: str) -> str:
+    group = found.program.groups.get(owner)
+    return owner if group is None else group.members[0]
 
 
 # ---- rings -------------------------------------------------------------------------------------------------
