@@ -370,3 +370,13 @@ def test_what_is_updated_after_a_release_is_fenced_in_the_next_tile() -> None:
     lines = [line.strip() for line in text[: text.index("// ---- task: b")].splitlines() if line.strip()]
     assert after(lines, "release: ring, keep: 1")[0] == FENCE
     assert lines.count(FENCE) == 2
+
+
+@pytest.mark.parametrize("other", ["bulk_load", "cp_async"])
+def test_copies_by_cp_async_are_fenced_where_loads_fill_the_same_stage_later(other: str) -> None:
+    copy = "{{{}: x, at: [loop, 0], to: ring}}"
+    guard = f"when: loop % 3 == 0\n            then: [{copy.format('cp_async')}]"
+    tasks = loop("acquire: ring", f"{guard}\n            else: [{copy.format(other)}]", "commit: ring")
+    tasks += loop("wait: ring", "release: ring", name="b", warps=1)
+    lines = after(body(tasks, RING, rest=OVER[: OVER.index("work:")]), "commit: ring")
+    assert (FENCE in lines) is (other == "bulk_load")

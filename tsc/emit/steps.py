@@ -136,13 +136,12 @@ class Steps:
             return [self.rings.guarded(arrive, everybody=False)]
         if self.task.single:
             return [] if step.index in self.brackets.silent else [arrive]
-        overlaid = copies and any(map(self.loaded_over, ends))
-        if copies and not threads and not overlaid:
+        over = any(self.loaded_over(end) or self.refilled(end) for end in ends)
+        if copies and not threads and not over:
             return [Statement("arrive_cp_async", {"barrier": barrier})]
         # What threads wrote is fenced before the step; copies by cp.async are there only after the wait.
         if copies:
-            fenced = overlaid or read_later & ASYNC_READERS or any(self.refilled(end) for end in ends)
-            fence = [Statement("fence_async")] if fenced else []
+            fence = [Statement("fence_async")] if over or read_later & ASYNC_READERS else []
             return [Statement("cp_async_wait"), *fence, arrive]
         return self.by_warp(arrive)
 
@@ -152,18 +151,18 @@ class Steps:
         return any(map(sharing.loaded_over, sharing.places((end.ring.name,), end.copy)))
 
     def refilled(self, end: RingEnd) -> bool:
-        """Whether threads and TMA fill the same buffer of a ring in different rounds."""
+        """Whether threads or cp.async, and TMA, fill the same buffer of a ring in different rounds."""
         program = self.program
-        by: dict[str, set[str | None]] = {Engine.THREAD.value: set(), Engine.TMA.value: set()}
+        threads, loads = set[str | None](), set[str | None]()
+        by = {Engine.THREAD: threads, Engine.CP_ASYNC: threads, Engine.TMA: loads}
         for task in program.tasks:
             for step in task.steps():
                 for touch in touches(step, program.meanings, program.works, task.name, task.replica):
                     operand = touch.operand
                     if operand is None or (operand.name, operand.copy) != (end.ring.name, end.copy):
                         continue
-                    if touch.writes and touch.engine.value in by:
-                        by[touch.engine.value].add(touch.reference.buffer)
-        threads, loads = by.values()
+                    if touch.writes and touch.engine in by:
+                        by[touch.engine].add(touch.reference.buffer)
         return bool(threads and loads and (threads & loads or None in threads | loads))
 
     def by_warp(self, arrive: Item) -> list[Item]:
