@@ -1,449 +1,392 @@
-"""Loop bounds and conditions as questions, held against the values that they have at every round."""
+"""Loop bounds and conditions as questions: what is one, what is two, and what is decided."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from itertools import product
-from random import Random
-from typing import Any
+from collections.abc import Mapping
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import pytest
 
 from tests.program.build import program
-from tsc.expr import EvalError, Expr, evaluate
-from tsc.expr.tree import Node
 from tsc.program.model import Program, Task
-from tsc.program.tree import Block, Guard, Loop, Step, TileLoop
-from tsc.prove.asked import Around, Questions
-from tsc.prove.asked.symbols import free
-from tsc.prove.machine import All, Ask, Bound, Exceeds, InRounds, Test
+from tsc.program.tree import Block, Guard, Loop, TileLoop
+from tsc.prove.asked import FALSE, TRUE, Around, Questions
+from tsc.prove.asked.model import opposite
+from tsc.prove.machine import Ask, Bound, Exceeds, InRounds, Test
 from tsc.prove.verdict import Answer
-from tsc.spec.schedule import Do, Skip
 
-# ---- every round of a schedule, by the rules of the language -----------------------------------------------
-
-
-class Element:
-    """A tensor, or what a work returns for arguments: any value, but always the same."""
-
-    def __init__(self, name: str, most: int) -> None:
-        self.name, self.most = name, most
-
-    def __getitem__(self, index: Any) -> int:
-        return hash((len(self.name), index)) % self.most
-
-
-@dataclass
-class Launch:
-    """One launch as one CTA sees it: sizes, the tiles that it gets, its place in the cluster."""
-
-    found: Program
-    values: dict[str, Any]
-    tiles: list[dict[str, int]]
-    rank: dict[str, int]
-
-
-@dataclass
-class Now:
-    """Where a task stands: the values of names as the author knows them, and the machine's values."""
-
-    names: dict[str, Any]
-    loops: list[tuple[Around, int, int]] = field(default_factory=list)  # value, round
-
-
-class Visitor:
-    """Walks a task round by round, and holds what the questions say against what is."""
-
-    def __init__(self, questions: Questions, launch: Launch, seen: dict[Any, int]) -> None:
-        self.questions, self.launch, self.seen = questions, launch, seen
-        self.checked = 0
-        self.trail: list[Answer] | None = None
-        self.random = Random(0)
-
-    def value(self, expr: Expr, env: Mapping[str, Any], now: Now) -> int:
-        flat = self.launch.found.flat(expr, env)
-        return int(evaluate(flat, {**self.launch.values, **now.names, **env}))
-
-    def task(self, task: Task) -> None:
-        env = {**{f"cluster.{axis}": place for axis, place in self.launch.rank.items()}}
-        self.block(task, task.tree, Now(env))
-
-    def block(self, task: Task, block: Block, now: Now) -> None:
-        for node in block:
-            match node:
-                case TileLoop():
-                    self.tile_loop(task, node, now)
-                case Loop():
-                    self.loop(task, node, now)
-                case Guard():
-                    self.guard(task, node, now)
-                case Step(model=Do(do=work, with_=given, out=out)):
-                    values = tuple(self.value(expr, node.env, now) for expr in given.values())
-                    made = Element(f"{work}.r", 5)[values if values else (0,)]
-                    now.names.update(dict.fromkeys(out, made))
-                case Step(model=Skip(count=count)):
-                    bound = self.questions.count(task, count, node, around(now), self.launch.rank)
-                    assert self.bound(bound, now) == self.value(count, node.env, now)
-
-    def tile_loop(self, task: Task, node: TileLoop, now: Now) -> None:
-        bound = self.questions.tiles(task, node)
-        here = Around(node, 0, 1, bound)
-        for t, tile in enumerate(self.launch.tiles):
-            names = {f"tile.{axis}": value for axis, value in tile.items()} | {"tile.seq": t}
-            inside = Now({**now.names, **names}, [*now.loops, (here, t, t)])
-            if node.skip_if is not None:
-                test = self.questions.skip(task, node, around(inside), self.launch.rank)
-                assert self.holds(test, inside) == bool(self.value(node.skip_if, node.env, inside))
-            self.block(task, node.body, inside)
-            now.names.update({k: v for k, v in inside.names.items() if k not in names})
-
-    def loop(self, task: Task, node: Loop, now: Now) -> None:
-        start, end, step = (self.value(expr, node.env, now) for expr in (node.start, node.end, node.step))
-        values = list(range(start, end, step))
-        here = self.questions.loop(task, node, around(now), self.launch.rank)
-        most = self.bound(here.bound, now)
-        machine = list(range(here.start, max(here.start, most), here.step))
-        assert len(machine) == len(values)
-        cuts = [self.value(p.until, node.env, now) for p in node.pieces if p.until is not None]
-        for round_, (value, own) in enumerate(zip(values, machine, strict=True)):
-            names = {node.variable: value, "iter": round_, "trips": len(values)}
-            inside = Now({**now.names, **names}, [*now.loops, (here, own, round_)])
-            part = next(
-                (p for p, cut in enumerate(cuts) if (value < cut if step > 0 else value > cut)), len(cuts)
-            )
-            if node.split:
-                tests = self.questions.pieces(task, node, around(inside), self.launch.rank)
-                assert [self.holds(test, inside) for test in tests] == [p == part for p in range(len(tests))]
-            self.block(task, node.pieces[part].body, inside)
-            now.names.update({k: v for k, v in inside.names.items() if k not in names})
-
-    def guard(self, task: Task, node: Guard, now: Now) -> None:
-        test = self.questions.guard(task, node, around(now), self.launch.rank)
-        iter_, trips = now.names.get("iter", 0), now.names.get("trips", 1)
-        if node.kind == "first_iter":
-            taken = iter_ == 0
-        elif node.kind == "last_iter":
-            taken = iter_ == trips - 1
-        elif node.kind == "every":
-            since = iter_ - (node.start or 0)
-            taken = since >= 0 and since % (node.period or 1) == 0
-        else:
-            assert node.condition is not None
-            taken = bool(self.value(node.condition, node.env, now))
-        assert self.holds(test, now) == taken, (node.condition, test, now.names)
-        self.checked += 1
-        self.block(task, node.then if taken else node.otherwise, now)
-
-    # ---- the machine's side --------------------------------------------------------------------------------
-
-    def at(self, now: Now) -> tuple[int, ...]:
-        values = [value for _, value, _ in now.loops]
-        tiled = bool(now.loops) and isinstance(now.loops[0][0].node, TileLoop)
-        return tuple(values) if tiled else (-1, *values)
-
-    def symbols(self, now: Now) -> dict[str, Any]:
-        """Give the symbols of questions the values that they stand for."""
-        at = self.at(now)
-        env: dict[str, Any] = {**self.launch.values, **now.names}
-        env |= {f"loop:{i}": value for i, value in enumerate(at) if i}
-        env["tile.seq"], env["tiles"] = at[0], len(self.launch.tiles)
-        for axis, size in self.launch.found.cluster:
-            if size > 1:
-                env[f"tile.{axis} // {size}"] = now.names.get(f"tile.{axis}", 0) // size
-        env |= {f"w{i}.r": Element(f"w{i}.r", 5) for i in range(2)}
-        return env
-
-    def meant(self, tree: Node, now: Now) -> int:
-        symbols = self.symbols(now)
-        # A value that only one task knows is what the task has at this moment.
-        symbols |= {name: now.names["tok"] for name in free(tree) if name.startswith("tok in ")}
-        assert free(tree) <= symbols.keys(), tree
-        return int(evaluate(Expr("", tree, ()), symbols))
-
-    def number(self, index: int, now: Now, depth: int) -> int:
-        number, tree = self.questions.numbers[index], self.questions.store.number_trees[index]
-        assert number.depth <= depth
-        value = int(self.meant(tree, now))
-        at = self.at(now)[: number.depth]
-        if self.trail is not None:
-            tried = value + self.random.randint(-2, 1)
-            self.trail.append(Answer(index, at, tried, value > tried))
-        # One answer for each value of the loops on which it depends, whoever asks.
-        assert self.seen.setdefault(("number", index, at), value) == value, number
-        return value
-
-    def bound(self, bound: Bound, now: Now, up: int | None = None) -> int:
-        if bound.number is None:
-            return bound.offset
-        coordinates = len(self.at(now))
-        depth = coordinates if up is None else coordinates - 1 - up
-        return bound.scale * self.number(bound.number, now, depth) + bound.offset
-
-    def holds(self, test: Test, now: Now) -> bool:
-        match test:
-            case All():
-                return all([self.holds(one, now) for one in test.tests]) == test.value
-            case Ask():
-                fact, tree = self.questions.facts[test.fact], self.questions.store.fact_trees[test.fact]
-                assert tree is not None
-                value = bool(self.meant(tree, now))
-                at = self.at(now)[: fact.depth]
-                if self.trail is not None:
-                    self.trail.append(Answer(test.fact, at, None, value))
-                assert self.seen.setdefault(("fact", test.fact, at), value) == value, fact
-                return value == test.value
-            case InRounds():
-                round_ = now.loops[-1 - test.up][2]
-                past = round_ - len(test.head)
-                return test.head[round_] if past < 0 else test.cycle[past % len(test.cycle)]
-            case Exceeds(up=None):
-                return (self.bound(test.bound, now) > test.beyond) == test.value
-            case Exceeds():
-                assert test.up is not None
-                than = now.loops[-1 - test.up][1] + test.beyond
-                return (self.bound(test.bound, now, test.up) > than) == test.value
-
-
-def around(now: Now) -> tuple[Around, ...]:
-    return tuple(here for here, _, _ in now.loops)
-
-
-def launches(found: Program, sizes: dict[str, Any]) -> Iterator[Launch]:
-    """Yield a launch for each CTA of a cluster, which has all tiles to itself."""
-    values = {**sizes, "t": Element("t", 7), "sms": 132}
-    cluster = dict(found.cluster)
-    places: list[dict[str, int]] = [{}]
-    for axis, size in cluster.items():
-        places = [{**place, axis: i} for place in places for i in range(size)]
-    axes = found.queue.axes if found.queue is not None else ()
-    units: list[dict[str, int]] = [{}]
-    for axis, extent in axes:
-        count = -(-int(evaluate(extent, values)) // cluster.get(axis, 1))
-        units = [{**unit, axis: i} for unit in units for i in range(count)]
-    for place in places:
-        tiles = [
-            {axis: unit[axis] * cluster.get(axis, 1) + place.get(axis, 0) for axis, _ in axes}
-            for unit in units
-        ]
-        yield Launch(found, values, tiles, place)
-
-
-def compare(found: Program, sizes: dict[str, Any]) -> int:
-    """Check every round of every task of one launch; how many conditions there were."""
-    questions, seen, checked = Questions(found), {}, 0
-    if any(v < 1 for v in (sizes["n"], sizes["m"])) and found.queue is not None:
-        return 0
-    for launch in launches(found, sizes):
-        for task in found.tasks:
-            visitor = Visitor(questions, launch, seen)
-            try:
-                visitor.task(task)
-            except EvalError:
-                continue
-            checked += visitor.checked
-    for i, number in enumerate(questions.numbers):
-        values = [value for key, value in seen.items() if key[:2] == ("number", i)]
-        assert all(number.lo is None or value >= number.lo for value in values), number
-        assert all(number.hi is None or value <= number.hi for value in values), number
-    return checked
-
-
-# ---- at random ---------------------------------------------------------------------------------------------
-
-LAUNCH = ("n", "m", "a", "3", "0", "1", "2", "K", "half")
-TILE = ("tile.r", "tile.c", "tile.seq", "t[tile.r]", *LAUNCH)
-ROUND = ("iter", "loop", "iter", "loop", "trips", "trips - 1", "t[iter]", "tok")
-INNER = ("iter", "loop", "trips", "j", "j", "t[j]")
-STARTS = ("0", "0", "1", "replica", "m - 1", "a", "tile.r", "2 * replica")
-STEPS = ("1", "1", "2", "-1", "3")
-FORMS = (
-    "({0} + {1})",
-    "({0} - {1})",
-    "{2} * ({0})",
-    "({0}) // {2}",
-    "({0}) % {2}",
-    "cdiv({0}, 3)",
-    "min({0}, {1})",
-    "max({0}, {1})",
-    "({0} if {1} > {0} else {1})",
-    "abs({0})",
-)
-
-
-class Maker:
-    """Makes schedules at random."""
-
-    def __init__(self, random: Random, tiled: bool) -> None:
-        self.random, self.tiled = random, tiled
-        self.base = TILE if tiled else LAUNCH
-        self.starts = [start for start in STARTS if tiled or "tile" not in start]
-
-    def integer(self, names: Sequence[str], depth: int = 2) -> str:
-        if depth == 0 or self.random.random() < 0.4:
-            return self.random.choice(names)
-        a, b = self.integer(names, depth - 1), self.integer(names, depth - 1)
-        return self.random.choice(FORMS).format(a, b, self.random.choice((2, 3, 4, -2)))
-
-    def condition(self, names: Sequence[str]) -> str:
-        match self.random.randrange(8):
-            case 0:
-                return self.random.choice(("flag", "not flag", "flag == 1"))
-            case 1:
-                return f"not {self.condition(names)}"
-            case 2:
-                return f"({self.condition(names)} and {self.condition(names)})"
-            case 3:
-                return f"({self.condition(names)} or {self.condition(names)})"
-        op = self.random.choice(("<", "<=", ">", ">=", "==", "!="))
-        return f"({self.integer(names)} {op} {self.integer(names, 1)})"
-
-    def guard(self, names: Sequence[str], inside: bool) -> Any:
-        body = ["task_sync"]
-        match self.random.randrange(9 if inside else 6):
-            case 6:
-                return {"first_iter": body}
-            case 7:
-                return {"last_iter": body}
-            case 8:
-                return {"every": self.random.randint(1, 3), "start": self.random.randint(0, 2), "body": body}
-            case 5:
-                return {"when_false": self.condition(names), "body": body}
-        return {"when": self.condition(names), "then": body}
-
-    def body(self, names: Sequence[str], inside: bool, nested: bool = False) -> list[Any]:
-        found = [self.guard(names, inside) for _ in range(self.random.randint(1, 2))]
-        if nested and self.random.random() < 0.5:
-            inner = [*names, *INNER] if inside else [*names, *(n for n in INNER if n != "loop")]
-            found.append(
-                {
-                    "for": self.integer(names, 1),
-                    "start": self.random.choice(self.starts),
-                    "step": self.random.choice(STEPS),
-                    "as": "j",
-                    "body": self.body(inner, True),
-                }
-            )
-        return found
-
-    def schedule(self) -> list[Any]:
-        pick = self.random
-        loop: dict[str, Any] = {
-            "domain_loop": self.integer(self.base, 1),
-            "start": pick.choice(self.starts),
-            "step": pick.choice(STEPS),
-        }
-        if pick.random() < 0.4:
-            loop["split_at"] = [self.integer(self.base, 1) for _ in range(pick.randint(1, 2))]
-        token = {"do": pick.choice(("w0", "w1")), "with": {"i": pick.choice(self.base)}, "out": ["tok"]}
-        again = [token] if pick.random() < 0.5 else []
-        loop["body"] = [*again, *self.body((*self.base, *ROUND), True, True)]
-        block = [token, *self.body((*self.base, "tok"), False, True), loop]
-        block += self.body((*self.base, "tok"), False)
-        if not self.tiled:
-            return block
-        return [{"work_tile_loop": "tiles", "skip_if": self.condition(self.base), "body": block}]
-
-
-SPEC = """
-constants: {{K: 4}}
+HEAD = """
 params:
-  x: {{dtype: f32, shape: [n, m]}}
+  x: {{dtype: f32, shape: [n, m, k]}}
   t: {{dtype: i32, shape: [q]}}
-  a: {{dtype: i32}}
-  flag: {{dtype: bool}}
-dims: {{m: {{min: 1}}, n: {{multiple_of: {multiple}}}}}
-let: {{half: "cdiv(n, 2)"}}
-launch: {{{launch}}}
-resources: {{{queue}}}
+  mode: {{dtype: i32}}
+{extra}
+resources:
+  last: {{kind: registers, dtype: bool, per_thread: 1}}
+{queue}
+"""
+QUEUE = "  tiles: {{kind: queue, policy: {policy}, axes: {{r: m, c: n}}}}"
+WORKS = """
 work:
-  w0: {{args: {{i: i32}}, returns: {{r: i32}}, reads: [t], cuda: "r = t(i);"}}
-  w1: {{args: {{i: i32}}, returns: {{r: i32}}, reads: [t], cuda: "r = t(i);"}}
-tasks:
-  one: {{warps: 1, replicas: 2, schedule: {first}}}
-  two: {{warps: 1, replicas: 1, schedule: {second}}}
+  pure: {args: {i: i32}, returns: {r: i32}, reads: [t], cuda: "r = t(i);"}
+  here: {returns: {r: i32}, reads: [t], cuda: "r = t(tile.r);"}
+  own: {returns: {r: i32}, writes: [x], cuda: "r = 1;"}
+  vote: {writes: [last], cuda: "last = true;"}
 """
 
 
-def at_random(seed: int) -> tuple[Program, list[dict[str, Any]]]:
-    """Make a program and sizes to launch it with."""
-    random = Random(seed)
-    tiled, multiple = random.random() < 0.6, random.choice((1, 2))
-    first, second = Maker(random, tiled).schedule(), Maker(random, tiled).schedule()
-    found = program(
-        SPEC.format(
-            first=json.dumps(first),
-            second=json.dumps(second),
-            queue="tiles: {kind: queue, policy: static, axes: {r: m, c: n}}" if tiled else "",
-            launch=random.choice(("", "cluster: {r: 2}")) if tiled else "grid: [1]",
-            multiple=multiple,
+def asked(tasks: str, extra: str = "launch: {grid: [1]}", queue: str = "", works: bool = False) -> Asked:
+    text = HEAD.format(extra=extra, queue=queue) + (WORKS if works else "") + "tasks: {" + tasks + "}"
+    return Asked(program(text))
+
+
+def queued(tasks: str, extra: str = "", policy: str = "static", works: bool = False) -> Asked:
+    return asked(tasks, extra, QUEUE.format(policy=policy), works)
+
+
+def task(name: str, *nodes: str, more: str = "") -> str:
+    return f"{name}: {{warps: 1, {more} schedule: [{', '.join(nodes)}]}}"
+
+
+def loop(end: str, *body: str, more: str = "") -> str:
+    return f'{{domain_loop: "{end}", {more} body: [{", ".join(body or ("task_sync",))}]}}'
+
+
+def when(condition: str, more: str = "") -> str:
+    return f'{{when: "{condition}", {more} then: [task_sync]}}'
+
+
+class Asked:
+    """Everything that a program asks, in the order of the text."""
+
+    def __init__(self, found: Program, rank: Mapping[str, int] | None = None) -> None:
+        self.found, self.questions, self.rank = found, Questions(found), rank or {}
+        self.loops: list[Around] = []
+        self.tests: list[Test] = []
+        self.again(self.rank)
+
+    def again(self, rank: Mapping[str, int]) -> list[Test]:
+        """Ask as the CTA at another place of the cluster."""
+        self.rank, self.tests, self.loops = rank, [], []
+        for one in self.found.tasks:
+            self.block(one, one.tree, ())
+        return self.tests
+
+    def block(self, one: Task, block: Block, above: tuple[Around, ...]) -> None:
+        for node in block:
+            match node:
+                case TileLoop():
+                    here = Around(node, 0, 1, self.questions.tiles(one, node))
+                    self.loops.append(here)
+                    self.block(one, node.body, (*above, here))
+                case Loop():
+                    here = self.questions.loop(one, node, above, self.rank)
+                    self.loops.append(here)
+                    if node.split:
+                        self.tests += self.questions.pieces(one, node, (*above, here), self.rank)
+                    self.block(one, node.pieces[0].body, (*above, here))
+                case Guard():
+                    self.tests.append(self.questions.guard(one, node, above, self.rank))
+                    self.block(one, node.then, above)
+
+    @property
+    def bounds(self) -> list[Bound]:
+        return [one.bound for one in self.loops]
+
+    @property
+    def promises(self) -> set[str]:
+        return {promise.text for promise in self.questions.promises}
+
+
+@pytest.mark.parametrize(
+    ("end", "more", "bound", "start", "step"),
+    [
+        ("n + 1", "", Bound(0, 1, 1), 0, 1),
+        ("2 * n", "", Bound(0, 2, 0), 0, 1),
+        ("3 + 2 * n - 1", "", Bound(0, 2, 2), 0, 1),
+        ("n", "start: 1,", Bound(0, 1, 0), 1, 1),
+        ("n + m", "start: m,", Bound(0, 1, 0), 0, 1),
+        ("-1", "start: n - 1, step: -1,", Bound(0, 1, 0), 0, 1),
+        ("0", "start: n - 1, step: -1,", Bound(0, 1, -1), 0, 1),
+        ("64 * n", "step: 64,", Bound(0, 1, 0), 0, 1),
+    ],
+)
+def test_linear_relations_are_one_number(end: str, more: str, bound: Bound, start: int, step: int) -> None:
+    found = asked(task("a", loop("n")) + ", " + task("b", loop(end, more=more)))
+    assert len(found.questions.numbers) == 1
+    assert found.loops[1].bound == bound
+    assert (found.loops[1].start, found.loops[1].step) == (start, step)
+
+
+def test_lanes_stand_in_the_values_of_all_rounds() -> None:
+    lanes = task("lanes", loop("n", more="start: replica, step: 3,"), more="replicas: 3,")
+    found = asked(f"{lanes}, {task('all', loop('n'))}")
+    assert found.bounds == [Bound(0)] * 4
+    assert [(one.start, one.step) for one in found.loops] == [(0, 3), (1, 3), (2, 3), (0, 1)]
+
+
+def test_lanes_of_blocks_stand_in_the_values_of_all_blocks() -> None:
+    lanes = task("lanes", loop("k", more="start: replica * 64, step: 128,"), more="replicas: 2,")
+    found = asked(f"{lanes}, {task('all', loop('k', more='step: 64,'))}, {task('too', loop('cdiv(k, 64)'))}")
+    assert found.bounds == [Bound(0)] * 4
+    assert [(one.start, one.step) for one in found.loops] == [(0, 2), (1, 2), (0, 1), (0, 1)]
+
+
+def test_counts_known_when_built() -> None:
+    found = asked(
+        task("a", loop("8"), "{for: 2000, as: i, body: [task_sync]}", "{for: 1998, as: i, body: [task_sync]}")
+    )
+    assert found.bounds == [Bound(None, 1, 8), Bound(0), Bound(0, 1, -2)]
+    (number,) = found.questions.numbers
+    assert (number.lo, number.hi, number.depth) == (64, None, 0)
+    # What the number is in truth is not forgotten.
+    assert found.questions.consistent([Answer(0, (), 2500, True)]) is False
+
+
+def test_a_number_knows_its_least_value_and_the_promise_for_it() -> None:
+    found = asked(
+        task(
+            "a",
+            loop("cdiv(k, 64)"),
+            loop("max(n, 2)").replace("domain_loop", "for").replace("body", "as: i, body"),
         )
     )
-    sizes = [
-        {
-            "n": random.randint(0, 4) * multiple,
-            "m": random.randint(1, 3),
-            "a": random.randint(-2, 5),
-            "flag": random.random() < 0.5,
-        }
-        for _ in range(3)
+    assert [(number.lo, number.hi) for number in found.questions.numbers] == [(0, None), (2, None)]
+    found = asked(task("a", loop("cdiv(k, 64)")), "launch: {grid: [1]}\ndims: {k: {min: 100}}")
+    assert [number.lo for number in found.questions.numbers] == [2]
+    assert found.promises == {"`k` keeps to `min: 100`"}
+
+
+def test_depths() -> None:
+    body = ", ".join(
+        (
+            "{for: n, as: i, body: [task_sync]}",
+            "{for: 't[tile.r]', as: i, body: [task_sync]}",
+            loop("k", "{for: 't[loop]', as: i, body: [task_sync]}", "{for: loop, as: i, body: [task_sync]}"),
+        )
+    )
+    found = queued(task("a", f"{{work_tile_loop: tiles, body: [{body}]}}"))
+    assert [number.depth for number in found.questions.numbers] == [0, 0, 1, 0, 2, 2]
+
+
+def test_tiles() -> None:
+    schedule = task("a", "{work_tile_loop: tiles, body: [task_sync]}")
+    assert queued(schedule, policy="grid").bounds == [Bound(None, 1, 1)]
+    found = queued(schedule)
+    assert found.bounds == [Bound(0)]
+    assert (found.questions.numbers[0].lo, found.questions.numbers[0].hi) == (0, None)
+
+
+def test_opposite_conditions_are_one_fact() -> None:
+    conditions = (
+        "mode < 3",
+        "3 > mode",
+        "not (mode < 3)",
+        "mode >= 3",
+        "mode == n",
+        "n != mode",
+        "0 == n - mode",
+    )
+    found = asked(task("a", *map(when, conditions)))
+    assert len(found.questions.facts) == 2
+    first, second = Ask(0), Ask(1)
+    less = found.tests[0]
+    assert less in (first, opposite(first))
+    assert found.tests[:4] == [less, less, opposite(less), opposite(less)]
+    assert found.tests[4:] == [second, opposite(second), second]
+
+
+def test_a_number_of_rounds_is_compared_as_itself() -> None:
+    outer = ", ".join(map(when, ("cdiv(k, 64) > 3", "k > 128", "k == 0")))
+    inner = map(when, ("trips > 3", "iter < trips - 2", "loop == trips - 1", "loop < cdiv(k, 64)"))
+    found = asked(task("a", outer, loop("cdiv(k, 64)", *inner)))
+    number = Bound(0)
+    assert found.tests[0] == Exceeds(number, 3, None)
+    assert found.tests[3] == Exceeds(number, 3, None)
+    assert found.tests[4] == Exceeds(Bound(0, 1, -2), 0, 0)
+    assert found.tests[5] == Exceeds(Bound(0, 1, -1), 0, 0, value=False)
+    assert found.tests[6] == TRUE
+
+
+def test_rounds_of_lanes_are_compared_with_their_number() -> None:
+    guards = map(when, ("iter < trips - 1", "iter == trips - 1", "trips >= 2", "iter > 0"))
+    lanes = task("lanes", loop("n", *guards, more="start: replica, step: 2,"), more="replicas: 2,")
+    found = asked(lanes)
+    for i, start in ((0, 0), (4, 1)):
+        assert found.tests[i] == Exceeds(Bound(0), 2, 0)
+        assert found.tests[i + 1] == Exceeds(Bound(0), 2, 0, value=False)
+        assert found.tests[i + 2] == Exceeds(Bound(0), start + 2, None)
+        assert found.tests[i + 3] == InRounds((False,), (True,))
+
+
+def test_round_guards() -> None:
+    guards = (
+        "{first_iter: [task_sync]}",
+        "{last_iter: [task_sync]}",
+        "{every: 3, start: 1, body: [task_sync]}",
+    )
+    found = asked(task("a", loop("n", *guards, more="start: 1, step: 2,")))
+    here = found.loops[0]
+    assert found.tests == [
+        InRounds((True,), (False,)),
+        Exceeds(here.bound, here.step, 0, value=False),
+        InRounds((False,), (True, False, False)),
     ]
-    return found, sizes
 
 
-@given(st.integers(0, 2**32))
-@settings(max_examples=100)
-def test_every_answer_is_what_the_condition_is(seed: int) -> None:
-    found, sizes = at_random(seed)
-    for size in sizes:
-        compare(found, size)
+def test_the_tile_and_outer_loops_are_asked_by_their_level() -> None:
+    inner = (
+        "{for: n, as: i, body: [" + ", ".join(map(when, ("tile.seq % 2 == 0", "loop < m", "i < m"))) + "]}"
+    )
+    found = queued(task("a", f"{{work_tile_loop: tiles, body: [{loop('k', inner)}]}}"))
+    assert found.tests[0] == InRounds((), (True, False), 2)
+    assert isinstance(found.tests[1], Exceeds) and found.tests[1].up == 1
+    assert isinstance(found.tests[2], Exceeds) and found.tests[2].up == 0
 
 
-def trail_of(found: Program, questions: Questions, sizes: dict[str, Any]) -> list[Answer]:
-    """Return answers that are all true at once: those of one launch."""
-    trail: list[Answer] = []
-    launch = next(launches(found, sizes))
-    for task in found.tasks:
-        visitor = Visitor(questions, launch, {})
-        visitor.trail = trail
-        with suppress(EvalError):
-            visitor.task(task)
-    return list(dict.fromkeys(trail))
+def test_what_ranges_and_loops_decide() -> None:
+    conditions = ("n >= 0", "n < 0", "n % 2 < 2", "max(n, 1) > 0", "n > 0 or n <= 0")
+    found = asked(
+        task("a", *map(when, conditions), loop("n", when("loop < n"), when("n > 0"), when("loop > n")))
+    )
+    assert found.tests == [TRUE, FALSE, TRUE, TRUE, TRUE, TRUE, TRUE, FALSE]
+    assert not found.questions.promises
+    dims = "launch: {grid: [1]}\ndims: {n: {min: 1, multiple_of: 8}}\nassert: [m > 2]"
+    found = asked(task("a", *map(when, ("n > 0", "n % 4 == 0", "m > 1"))), dims)
+    assert found.tests == [TRUE, TRUE, TRUE]
+    assert found.promises == {"`n` keeps to `min: 1`", "`n` keeps to `multiple_of: 8`", "`m > 2` holds"}
 
 
-def true_under(questions: Questions, answer: Answer, sizes: dict[str, Any]) -> bool | None:
-    """Whether an answer about sizes alone is true; nothing for another one."""
-    question = questions.facts[answer.index] if answer.threshold is None else questions.numbers[answer.index]
-    tree = questions.tree_of(question)
-    if tree is None or not free(tree) <= sizes.keys():
-        return None
-    value = int(evaluate(Expr("", tree, ()), sizes))
-    return (bool(value) if answer.threshold is None else value > answer.threshold) == answer.value
+def test_places_of_a_cluster() -> None:
+    conditions = ("tile.r > 2", "tile.c > 3", "tile.r % 2 == 0", "cluster.r == 0", "mode > 3")
+    schedule = task("a", f"{{work_tile_loop: tiles, body: [{', '.join(map(when, conditions))}]}}")
+    found = queued(schedule, "launch: {cluster: {r: 2}}")
+    one, two = found.again({"r": 0}), found.again({"r": 1})
+    assert one[1] == two[1] and one[4] == two[4]
+    assert (one[2], two[2]) == (TRUE, FALSE) and (one[3], two[3]) == (TRUE, FALSE)
+    # 2 u > 2 and 2 u + 1 > 2 differ: u is 2 or more for one, 1 or more for the other.
+    assert one[0] != two[0]
 
 
-@given(st.integers(0, 2**32))
-@settings(max_examples=40)
-def test_answers_of_one_launch_agree(seed: int) -> None:
-    found, sizes = at_random(seed)
-    if found.queue is not None and sizes[0]["n"] < 1:
-        return
-    questions = Questions(found)
-    trail = trail_of(found, questions, sizes[0])[:12]
-    assert questions.consistent(trail) is not False
-    small = questions.witness(trail)
-    if small is not None:
-        known = [true_under(questions, answer, small) for answer in trail]
-        assert False not in known
-    random = Random(seed)
-    for _ in range(3):
-        bent = [Answer(a.index, a.at, a.threshold, a.value ^ (random.random() < 0.3)) for a in trail]
-        bent = [a for a in bent if true_under(questions, a, sizes[0]) is not None]
-        if questions.consistent(bent) is not False:
-            continue
-        step = max(1, found.dims["n"].multiple_of)
-        for n, m, a, flag in product(range(0, 5 * step, step), range(1, 4), range(-2, 6), (False, True)):
-            tried = {"n": n, "m": m, "a": a, "flag": flag}
-            assert not all(true_under(questions, one, tried) for one in bent)
+def test_keys() -> None:
+    a = task("a", when("mode > 3", "key: late,"), loop("n", more="key: rows,"))
+    b = task("b", when("n * n > 3", "key: late,"), loop("t[0]", when("trips > 2"), more="key: rows,"))
+    found = asked(f"{a}, {b}")
+    assert found.tests == [Ask(0), Ask(0), Exceeds(Bound(0), 2, None)]
+    assert found.bounds == [Bound(0), Bound(0)]
+    assert {
+        "`key: late` is one value in all tasks",
+        "`key: rows` is one value in all tasks",
+    } <= found.promises
+
+
+def test_tokens() -> None:
+    call = "{do: pure, with: {i: %s}, out: [v]}"
+    a = task("a", f"{{work_tile_loop: tiles, body: [{call % 'tile.r'}, {when('v > 3')}]}}")
+    b = task("b", f"{{work_tile_loop: tiles, body: [{call % '0 + tile.r'}, {when('3 < v')}]}}")
+    c = task("c", f"{{work_tile_loop: tiles, body: [{call % 'tile.c'}, {when('v > 3')}]}}")
+    found = queued(f"{a}, {b}, {c}", works=True)
+    assert found.tests[0] == found.tests[1] != found.tests[2]
+    assert [fact.depth for fact in found.questions.facts] == [1, 1]
+
+
+def test_names_in_a_text_count_as_arguments() -> None:
+    body = f"{{do: here, out: [v]}}, {when('v > 3')}"
+    schedule = f"{{work_tile_loop: tiles, body: [{body}]}}"
+    found = queued(f"{task('a', schedule)}, {task('b', schedule)}", "launch: {cluster: {r: 2}}", works=True)
+    one, two = found.again({"r": 0}), found.again({"r": 1})
+    assert one[0] == one[1] != two[0] == two[1]
+
+
+def test_private_values() -> None:
+    again = "{do: own, out: [v]}"
+    body = (
+        again,
+        when("v > 3"),
+        when("v > 3"),
+        again,
+        when("v > 3"),
+        "{do: vote}",
+        when("last"),
+        when("not last"),
+    )
+    schedule = f"{{work_tile_loop: tiles, body: [{', '.join(body)}]}}"
+    found = queued(f"{task('a', schedule)}, {task('b', schedule)}", works=True)
+    first, second, third, flag, other = found.tests[:5]
+    assert first == second != third
+    assert other == opposite(flag)
+    assert not set(found.tests[:5]) & set(found.tests[5:])
+    assert "all threads of `a` have the same value of the register `last`" in found.promises
+
+
+def test_a_value_of_the_last_round_is_one_of_its_own() -> None:
+    made = "{do: own, out: [v]}"
+    found = asked(
+        task("a", made, when("v > 3"), loop("n", when("v > 3"), made, when("v > 3")), when("v > 3")),
+        works=True,
+    )
+    assert len(set(found.tests)) == 4
+    assert [fact.depth for fact in found.questions.facts] == [1, 2, 2, 1]
+
+
+def test_what_differs_between_threads() -> None:
+    nodes = (when("thread < 32"), when("thread < 64"), loop("n", more="start: thread,"))
+    found = asked(task("a", *nodes).replace("warps: 1", "warps: 2"))
+    assert isinstance(found.tests[0], Ask) and found.tests[1] == TRUE
+    guard, _, node = found.found.tasks[0].tree
+    assert isinstance(guard, Guard) and isinstance(node, Loop)
+    assert found.questions.apart(found.found.tasks[0], guard)
+    assert found.questions.apart(found.found.tasks[0], node)
+
+
+def test_a_tensor_that_the_kernel_writes_is_never_the_same_twice() -> None:
+    write = "{do: put}"
+    extra = 'launch: {grid: [1]}\nwork: {put: {writes: [t], cuda: "t(0) = 1;"}}'
+    found = asked(task("a", when("t[0] > 1"), write, when("t[0] > 1")), extra)
+    assert found.tests[0] != found.tests[1]
+    found = asked(task("a", when("t[0] > 1"), when("t[0] > 1")))
+    assert found.tests[0] == found.tests[1]
+
+
+def test_witness_is_small() -> None:
+    found = asked(task("a", when("k > 100 and n == 7"), loop("cdiv(k, 64)")))
+    numbers = [number.name for number in found.questions.numbers]
+    assert numbers == ["cdiv(k, 64)"]
+    assert found.questions.witness([Answer(0, (), 1, True), Answer(0, (), 2, False)]) == {"k": 65}
+    assert found.questions.witness([Answer(0, (), 0, False)]) == {"k": 0}
+    assert found.questions.consistent([Answer(0, (), 1, True), Answer(0, (), 2, False)]) is True
+    assert found.questions.consistent([Answer(0, (), 1, True), Answer(0, (), 1, False)]) is False
+
+
+def test_conditions_that_exclude_each_other() -> None:
+    found = asked(task("a", *map(when, ("mode == 0", "mode == 1", "n > m", "m > n + 1"))))
+    zero, one, more, less = (
+        Answer(test.fact, (-1,), None, test.value) for test in found.tests if isinstance(test, Ask)
+    )
+    assert found.questions.consistent([zero, more]) is True
+    assert found.questions.consistent([zero, one]) is False
+    assert found.questions.consistent([more, less]) is False
+
+
+def test_values_of_loops_are_known_where_an_answer_was_given() -> None:
+    found = asked(task("a", loop("n", when("loop == 500"), when("t[loop] > 3"))))
+    late = next(test for test in found.tests if isinstance(test, Ask))
+    assert found.questions.consistent([Answer(late.fact, (-1, 3), None, late.value)]) is False
+    assert found.questions.consistent([Answer(late.fact, (-1, 500), None, late.value)]) is not False
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        (when("nobody > 3"),),
+        ("{first_iter: [task_sync]}",),
+        ("{skippable: [task_sync]}",),
+        (loop("n", more="step: 0,"),),
+        (loop("n", more="step: m - k,"),),
+        (loop("nobody", when("loop > nobody")),),
+        (when("tile.r > 3"), when("loop > 2"), when("iter > trips")),
+        (when("n // 0 == 1"), when("x > 1"), when("n % 0")),
+        (loop("n", "{every: 0, body: [task_sync]}"),),
+    ],
+)
+def test_odd_programs_get_answers_of_their_own(nodes: tuple[str, ...]) -> None:
+    asked(task("a", *nodes))

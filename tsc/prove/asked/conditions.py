@@ -128,6 +128,8 @@ class Conditions:
 
         def more(than: int) -> Test:
             """Ask whether there are more rounds than `than`, counted from this one or from the first."""
+            if than <= 0:
+                return TRUE
             if relative:
                 return Exceeds(bound, than * shape.step, up)
             return Exceeds(bound, turn.start + than * shape.step, None)
