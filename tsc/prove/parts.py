@@ -22,6 +22,9 @@ def parts(system: System) -> list[System]:
         for node in instructions(agent.body):
             for thing in _shared(node):
                 owner[find(i)] = find(first.setdefault(thing, i))
+    for taker in system.takers:
+        # Who has to take fills hangs together with who makes them, whether he waits for them or not.
+        owner[find(taker.agent)] = find(first.setdefault(("barrier", taker.barrier), taker.agent))
     roots = sorted({find(i) for i in range(len(system.agents))})
     if len(roots) < 2:
         return [system]
