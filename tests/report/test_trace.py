@@ -1,4 +1,4 @@
-"""The trace that Perfetto opens: rows that hold, slices that do not overlap, arrows that begin and end in one."""
+"""The trace that Perfetto opens: rows that hold, slices side by side, arrows from slice to slice."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def test_a_trace_is_well_formed(spec: str) -> None:
         assert (begin["ph"], end["ph"]) == ("s", "f") and begin["ts"] <= end["ts"]
         for at in (begin, end):
             assert any(
-                (it["pid"], it["tid"]) == (at["pid"], at["tid"]) and it["ts"] <= at["ts"] < it["ts"] + it["dur"]
+                (it["pid"], it["tid"]) == (at["pid"], at["tid"])
+                and it["ts"] <= at["ts"] < it["ts"] + it["dur"]
                 for it in slices
             )
 

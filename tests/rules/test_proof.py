@@ -15,6 +15,7 @@ from tsc.prove.judge import Judgement, judge
 from tsc.prove.machine import Block, Fence, If, Loop
 from tsc.prove.proof import prove
 from tsc.prove.translate import translate
+from tsc.report.verdict import line
 from tsc.rules.proof import faults as module
 from tsc.rules.proof import missing_proxy_fence
 
@@ -38,6 +39,43 @@ tasks:
   send:
     warps: 1
     schedule: [{wait: row}, {tma_store: y, from: row}, {store_wait: 0}, {release: row}]
+"""
+
+WEIGHTED = """
+tsc: 1
+kernel: copy
+target: sm_90a
+params:
+  x: {dtype: f32, shape: [rows, 1024]}
+  w: {dtype: f32, shape: [1024], constant: true}
+  y: {dtype: f32, shape: [rows, 1024]}
+launch: {grid: [1]}
+resources:
+  ws: {kind: smem, stages: 1, dtype: f32, shape: [1024]}
+  xs: {kind: smem, stages: 4, dtype: f32, shape: [1024]}
+work:
+  use:
+    reads: [xs, ws]
+    writes: [y]
+    cuda: for (int i = task.thread; i < 1024; i += task.threads) y(loop, i) = xs(i) * ws(i);
+tasks:
+  load:
+    warps: 1
+    schedule:
+      - acquire: ws
+      - {bulk_load: w, to: ws}
+      - commit: ws
+      - pdl_wait
+      - pdl_launch
+      - domain_loop: rows
+        body: [{acquire: xs}, {bulk_load: x, at: [loop, 0], to: xs}, {commit: xs}]
+  store:
+    warps: 4
+    schedule:
+      - wait: ws
+      - domain_loop: rows
+        body: [{wait: xs}, {do: use}, {release: xs}]
+      - release: ws
 """
 
 
@@ -112,3 +150,14 @@ def test_nothing_is_proved_unless_wanted() -> None:
 def test_a_judgement_is_made_once(staged: Program) -> None:
     assert judge(staged) is judge(staged)
     assert judge(staged, 5) is not judge(staged, 6)
+
+
+def test_a_proof_lists_what_it_rests_on(tmp_path: Path) -> None:
+    path = tmp_path / "weighted.tsc.yaml"
+    path.write_text(WEIGHTED, encoding="utf-8")
+    report = check_file(str(path))
+    assert report.judgement is not None and report.diagnostics == ()
+    (promise,) = report.judgement.promises
+    assert promise.text == "no kernel before this one writes `w`"
+    assert promise.route == ("params", "w", "constant")
+    assert line(report).endswith("; rests on: no kernel before this one writes `w`\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -70,6 +71,21 @@ def _judge(program: Program, budget: int) -> Judgement:
     for alarm in verdict.alarms:
         possible = translation.questions.consistent(alarm.trail) is not False
         (faults if possible else doubts).append(alarm)
-    return Judgement(
-        translation, verdict, tuple(faults), tuple(doubts), translation.questions.promises, budget
-    )
+    promises = dict.fromkeys((*translation.questions.promises, *_constants(program)))
+    return Judgement(translation, verdict, tuple(faults), tuple(doubts), tuple(promises), budget)
+
+
+def _constants(program: Program) -> Iterator[Promise]:
+    """Yield what is promised of params that are touched without waiting for the kernel before."""
+    from tsc.prove.asked import Promise
+
+    steps = [(task, step) for task in program.tasks for step in task.steps()]
+    if not any(step.verb == "pdl_wait" for _, step in steps):
+        return
+    for task, step in steps:
+        for touch in program.touches(step, task):
+            tensor = program.tensors.get(touch.reference.name)
+            if tensor is not None and tensor.constant:
+                yield Promise(
+                    f"no kernel before this one writes `{tensor.name}`", (*tensor.route, "constant")
+                )

@@ -20,7 +20,11 @@ def line(report: Report) -> str:
     states = count(max(1, judgement.verdict.states), "state")
     if judgement.outcome == "unproven":
         return f"{report.name}: not proved ({states})\n"
-    rests = f"; rests on {_listed([it.text for it in judgement.promises])}" if judgement.promises else ""
+    rests = (
+        f"; rests on: {_listed(list(dict.fromkeys(it.text for it in judgement.promises)))}"
+        if judgement.promises
+        else ""
+    )
     up_to = judgement.verdict.up_to
     range_ = "every size and trip count" if up_to is None else f"sizes and trip counts up to {up_to:,}"
     return f"{report.name}: proved for {range_} ({states}){rests}\n"
