@@ -138,6 +138,22 @@ def growth(rows: Iterable[Row]) -> dict[str, float]:
     }
 
 
+def beside(rows: Iterable[Row], times: int = TIMES) -> None:
+    """Print the verdicts on patterns that both check: ours for all trip counts, the peer's for some."""
+    from benchmarks import peer
+
+    ours = {row.title: row for row in rows}
+    print(f"\n{'schedule':40}   states        ms  verdict   trips    states        ms  verdict of the peer")
+    for schedule in peer.every():
+        row, said = ours[schedule.title], peer.asked(schedule, times)
+        own = f"{row.states:6,} {row.translate_ms + row.proof_ms:9.1f}  {row.verdict}"
+        states = "-" if said.states is None else f"{said.states:,}"
+        print(
+            f"{row.title:40}   {own} {said.trips:8} {states:>9} {said.milliseconds:9.1f}  {said.verdict}",
+            flush=True,
+        )
+
+
 def resident() -> float:
     """Return the most memory that the process ever had, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
@@ -164,6 +180,8 @@ def main() -> None:
     print(f"memory of the whole process: {resident():.0f} MB at most")
     if importlib.util.find_spec(PEER) is None:
         print(f"the package `{PEER}` is not installed, so nothing is compared with it")
+    elif not options.explosive:
+        beside(rows, options.times)
     if options.out:
         options.out.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
 
