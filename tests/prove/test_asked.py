@@ -2,99 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pytest
 
-from tests.program.build import program
-from tsc.program.model import Program, Task
-from tsc.program.tree import Block, Guard, Loop, TileLoop
-from tsc.prove.asked import FALSE, TRUE, Around, Questions
+from tests.prove.asking import asked, loop, queued, task, when
+from tsc.program.tree import Guard, Loop
+from tsc.prove.asked import FALSE, TRUE
 from tsc.prove.asked.model import opposite
-from tsc.prove.machine import Ask, Bound, Exceeds, InRounds, Test
+from tsc.prove.machine import Ask, Bound, Exceeds, InRounds
 from tsc.prove.verdict import Answer
-
-HEAD = """
-params:
-  x: {{dtype: f32, shape: [n, m, k]}}
-  t: {{dtype: i32, shape: [q]}}
-  mode: {{dtype: i32}}
-{extra}
-resources:
-  last: {{kind: registers, dtype: bool, per_thread: 1}}
-{queue}
-"""
-QUEUE = "  tiles: {{kind: queue, policy: {policy}, axes: {{r: m, c: n}}}}"
-WORKS = """
-work:
-  pure: {args: {i: i32}, returns: {r: i32}, reads: [t], cuda: "r = t(i);"}
-  here: {returns: {r: i32}, reads: [t], cuda: "r = t(tile.r);"}
-  own: {returns: {r: i32}, writes: [x], cuda: "r = 1;"}
-  vote: {writes: [last], cuda: "last = true;"}
-"""
-
-
-def asked(tasks: str, extra: str = "launch: {grid: [1]}", queue: str = "", works: bool = False) -> Asked:
-    text = HEAD.format(extra=extra, queue=queue) + (WORKS if works else "") + "tasks: {" + tasks + "}"
-    return Asked(program(text))
-
-
-def queued(tasks: str, extra: str = "", policy: str = "static", works: bool = False) -> Asked:
-    return asked(tasks, extra, QUEUE.format(policy=policy), works)
-
-
-def task(name: str, *nodes: str, more: str = "") -> str:
-    return f"{name}: {{warps: 1, {more} schedule: [{', '.join(nodes)}]}}"
-
-
-def loop(end: str, *body: str, more: str = "") -> str:
-    return f'{{domain_loop: "{end}", {more} body: [{", ".join(body or ("task_sync",))}]}}'
-
-
-def when(condition: str, more: str = "") -> str:
-    return f'{{when: "{condition}", {more} then: [task_sync]}}'
-
-
-class Asked:
-    """Everything that a program asks, in the order of the text."""
-
-    def __init__(self, found: Program, rank: Mapping[str, int] | None = None) -> None:
-        self.found, self.questions, self.rank = found, Questions(found), rank or {}
-        self.loops: list[Around] = []
-        self.tests: list[Test] = []
-        self.again(self.rank)
-
-    def again(self, rank: Mapping[str, int]) -> list[Test]:
-        """Ask as the CTA at another place of the cluster."""
-        self.rank, self.tests, self.loops = rank, [], []
-        for one in self.found.tasks:
-            self.block(one, one.tree, ())
-        return self.tests
-
-    def block(self, one: Task, block: Block, above: tuple[Around, ...]) -> None:
-        for node in block:
-            match node:
-                case TileLoop():
-                    here = Around(node, 0, 1, self.questions.tiles(one, node))
-                    self.loops.append(here)
-                    self.block(one, node.body, (*above, here))
-                case Loop():
-                    here = self.questions.loop(one, node, above, self.rank)
-                    self.loops.append(here)
-                    if node.split:
-                        self.tests += self.questions.pieces(one, node, (*above, here), self.rank)
-                    self.block(one, node.pieces[0].body, (*above, here))
-                case Guard():
-                    self.tests.append(self.questions.guard(one, node, above, self.rank))
-                    self.block(one, node.then, above)
-
-    @property
-    def bounds(self) -> list[Bound]:
-        return [one.bound for one in self.loops]
-
-    @property
-    def promises(self) -> set[str]:
-        return {promise.text for promise in self.questions.promises}
 
 
 @pytest.mark.parametrize(
@@ -347,31 +262,9 @@ def test_a_tensor_that_the_kernel_writes_is_never_the_same_twice() -> None:
     assert found.tests[0] == found.tests[1]
 
 
-def test_witness_is_small() -> None:
-    found = asked(task("a", when("k > 100 and n == 7"), loop("cdiv(k, 64)")))
-    numbers = [number.name for number in found.questions.numbers]
-    assert numbers == ["cdiv(k, 64)"]
-    assert found.questions.witness([Answer(0, (), 1, True), Answer(0, (), 2, False)]) == {"k": 65}
-    assert found.questions.witness([Answer(0, (), 0, False)]) == {"k": 0}
-    assert found.questions.consistent([Answer(0, (), 1, True), Answer(0, (), 2, False)]) is True
-    assert found.questions.consistent([Answer(0, (), 1, True), Answer(0, (), 1, False)]) is False
-
-
-def test_conditions_that_exclude_each_other() -> None:
-    found = asked(task("a", *map(when, ("mode == 0", "mode == 1", "n > m", "m > n + 1"))))
-    zero, one, more, less = (
-        Answer(test.fact, (-1,), None, test.value) for test in found.tests if isinstance(test, Ask)
-    )
-    assert found.questions.consistent([zero, more]) is True
-    assert found.questions.consistent([zero, one]) is False
-    assert found.questions.consistent([more, less]) is False
-
-
-def test_values_of_loops_are_known_where_an_answer_was_given() -> None:
-    found = asked(task("a", loop("n", when("loop == 500"), when("t[loop] > 3"))))
-    late = next(test for test in found.tests if isinstance(test, Ask))
-    assert found.questions.consistent([Answer(late.fact, (-1, 3), None, late.value)]) is False
-    assert found.questions.consistent([Answer(late.fact, (-1, 500), None, late.value)]) is not False
+def test_a_floor_below_the_start_bounds_no_loop() -> None:
+    found = asked(task("a", loop("n"), "{for: 'max(n, 0)', as: i, body: [task_sync]}"))
+    assert found.bounds == [Bound(0), Bound(0)]
 
 
 @pytest.mark.parametrize(

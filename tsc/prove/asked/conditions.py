@@ -9,6 +9,7 @@ from tsc.expr.normal import comparison, condition_of, floor_of, negated, poly_of
 from tsc.expr.polynomial import Monomial, Poly, constant, plus, scaled, tree_of, value_of
 from tsc.expr.printer import text_of
 from tsc.expr.tree import Binary, Bool, Choice, Compare, Index, Int, Logic, Node, Ref
+from tsc.prove.asked.cuts import Comparison, Cuts, compared
 from tsc.prove.asked.decide import Decider
 from tsc.prove.asked.model import FALSE, TRUE, both, either, in_rounds, opposite
 from tsc.prove.asked.periodic import rounds_of
@@ -26,7 +27,9 @@ _MOST_CHOICES = 4
 class Conditions:
     """Turns conditions in symbols into tests at a place."""
 
-    def __init__(self, store: Store, decider: Decider) -> None:
+    def __init__(self, store: Store, decider: Decider, cuts: Cuts, collecting: bool = False) -> None:
+        """With `collecting`, tests mean nothing, but the comparisons of numbers are noted."""
+        self.cuts, self.collecting = cuts, collecting
         self.store, self.decider, self.symbols = store, decider, store.symbols
         self._choices = 0
 
@@ -191,7 +194,7 @@ class Conditions:
         form = {monomial: value for monomial, value in poly.items() if monomial}
         found = self.store.either_sign(form, scope)
         if found is None:
-            return self._ask(condition, scope)
+            return self._of_ranges(compared(op, poly), condition, scope)
         if op != ">=":
             below = self._half(">=", scaled(poly, -1), scope)
             above = self._half(">=", poly, scope)
@@ -201,6 +204,26 @@ class Conditions:
         if own:
             return Exceeds(Bound(index, 1, 0), -offset - 1, None)
         return Exceeds(Bound(index, 1, 0), offset, None, value=False)
+
+    def _of_ranges(self, one: Comparison, condition: Node, scope: Scope) -> Test:
+        """Ask in which of the ranges that the program tells apart a number lies."""
+        if self.collecting:
+            self.cuts.note(one)
+            return FALSE
+        steps = {cut: self._at_least(one.form, cut, scope) for cut in self.cuts.of(one)}
+        if not steps:
+            return self._ask(condition, scope)
+        reached = [both(test for cut, test in steps.items() if cut <= limit) for limit in one.cuts]
+        inside = both((reached[0], opposite(steps[one.cuts[1]]))) if one.equal else reached[0]
+        return inside if one.value else opposite(inside)
+
+    def _at_least(self, form: Node, cut: int, scope: Scope) -> Test:
+        tree = Compare((">=",), (form, Int(cut)))
+        known = self.decider.decide(tree, scope, everywhere=True)
+        if known is not None:
+            return TRUE if known else FALSE
+        depth = min(self.symbols.depth(free(form)), scope.depth)
+        return Ask(self.store.fact(("cut", tree), self.symbols.text(tree), depth, tree))
 
     def _choice(self, op: str, poly: Poly, scope: Scope) -> Test | None:
         """Compare a choice by its branches."""

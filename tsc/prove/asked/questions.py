@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 
 from tsc.expr import Expr
 from tsc.expr.normal import poly_of
@@ -13,6 +14,7 @@ from tsc.program.tree import Block, Guard, Loop, Step, TileLoop, walk
 from tsc.program.tree import Node as TreeNode
 from tsc.prove.asked.conditions import Conditions
 from tsc.prove.asked.consistent import Told, consistent, witness
+from tsc.prove.asked.cuts import Cuts
 from tsc.prove.asked.decide import Decider
 from tsc.prove.asked.model import FALSE, TRUE, Around, LoopNode, Promise, both, opposite
 from tsc.prove.asked.places import Places
@@ -25,6 +27,8 @@ from tsc.spec.schedule import Skip
 
 # A count known when built is run out up to so many rounds; a larger one is a number of at least that.
 MOST_ROUNDS = 64
+# Conditions of larger clusters are not looked at ahead for all CTAs; they may be told apart less well.
+_MOST_RANKS = 16
 _PLAIN = frozenset(("load", "store", "do"))
 
 
@@ -43,7 +47,8 @@ class Questions:
         self.places = Places(program, self.symbols)
         self.decider = Decider(program, self.symbols)
         self.store = Store(self.symbols, self.decider, rounds)
-        self.conditions = Conditions(self.store, self.decider)
+        self.cuts = Cuts()
+        self.conditions = Conditions(self.store, self.decider, self.cuts)
         self._rank: dict[int, Rank] = {}
         self._seen: set[Rank] = set()
         for name, flat in program.lets.items():
@@ -136,21 +141,28 @@ class Questions:
         """
         at = self._rank.get(id(node), ()) if rank is None else tuple(sorted(rank.items()))
         above = tuple(one.node for one in around_inside[:-1])
+        tests: list[Test] = []
+        earlier: list[Test] = []
+        for piece, (side, inside) in zip(node.pieces, self._cuts(task, node, above, at), strict=True):
+            below = TRUE if side is None else self._condition(side, inside, piece.until or node.end)
+            tests.append(both((*map(opposite, earlier), below)))
+            earlier.append(below)
+        return tuple(tests)
+
+    def _cuts(
+        self, task: Task, node: Loop, above: tuple[LoopNode, ...], at: Rank
+    ) -> Iterator[tuple[Node | None, Scope]]:
+        """Yield for each piece whether a round lies before its end; nothing for the last one."""
         before = self.places.scope(task, node, above, at)
         inside = self.places.scope(task, node, above, at, inside=True)
         shape = self.places.shape(task, node, above, at)
         rises = self.decider.decide(Compare((">",), (before.tree(node.step, node.env), Int(0))), before)
-        tests: list[Test] = []
-        earlier: list[Test] = []
         for piece in node.pieces:
-            below: Test = TRUE
+            side = None
             if piece.until is not None:
                 cut = before.tree(piece.until, node.env)
                 side = Compare(("<",) if rises is not False else (">",), (shape.value, cut))
-                below = self._condition(side, inside, piece.until)
-            tests.append(both((*map(opposite, earlier), below)))
-            earlier.append(below)
-        return tuple(tests)
+            yield side, inside
 
     def count(
         self,
@@ -216,18 +228,48 @@ class Questions:
         return self.places.scope(task, node, above, tuple(sorted(rank.items())))
 
     def _look_ahead(self, rank: Rank) -> None:
-        """Note what bounds the loops of all tasks, before the first condition is asked."""
-        if rank in self._seen:
-            return
-        self._seen.add(rank)
-        for task in self.program.tasks:
-            for node, outer in walk(task.tree):
-                above = tuple(one for one in outer if isinstance(one, TileLoop | Loop))
-                if isinstance(node, Loop):
-                    self.store.expect(poly_of(self.places.shape(task, node, above, rank).bound))
-                elif isinstance(node, Step) and isinstance(node.model, Skip):
-                    scope = self.places.scope(task, node, above, rank)
-                    self.store.expect(poly_of(scope.tree(node.model.count, node.env)))
+        """Note what bounds loops and what is compared with which constants, before a condition is asked."""
+        clusters = sorted(self.program.cluster)
+        found = [range(size) for _, size in clusters] if self.program.cluster_size <= _MOST_RANKS else []
+        ranks = {rank} | {
+            tuple(zip((a for a, _ in clusters), at, strict=True)) for at in product(*found) if found
+        }
+        new = sorted(ranks - self._seen)
+        self._seen |= ranks
+        places = [
+            (task, node, tuple(one for one in above if isinstance(one, TileLoop | Loop)), at)
+            for at in new
+            for task in self.program.tasks
+            for node, above in walk(task.tree)
+        ]
+        for task, node, above, at in places:
+            if isinstance(node, Loop):
+                self.store.expect(poly_of(self.places.shape(task, node, above, at).bound))
+            elif isinstance(node, Step) and isinstance(node.model, Skip):
+                scope = self.places.scope(task, node, above, at)
+                self.store.expect(poly_of(scope.tree(node.model.count, node.env)))
+        spare = Store(self.symbols, self.decider, self.store.rounds)
+        spare.forms = self.store.forms
+        collector = Conditions(spare, self.decider, self.cuts, collecting=True)
+        for task, node, above, at in places:
+            for tree, scope in self._asked(task, node, above, at):
+                if expression(tree) is not None:
+                    collector.test(tree, scope)
+
+    def _asked(
+        self, task: Task, node: TreeNode, above: tuple[LoopNode, ...], at: Rank
+    ) -> Iterator[tuple[Node, Scope]]:
+        """Yield the conditions that a node asks."""
+        if isinstance(node, Guard) and node.condition is not None and node.key is None:
+            scope = self.places.scope(task, node, above, at)
+            yield scope.tree(node.condition, node.env, rounds=True), scope
+        elif isinstance(node, TileLoop) and node.skip_if is not None:
+            scope = self.places.scope(task, node, (), at, inside=True)
+            yield scope.tree(node.skip_if, node.env), scope
+        elif isinstance(node, Loop) and node.split:
+            for side, scope in self._cuts(task, node, above, at):
+                if side is not None:
+                    yield side, scope
 
     def _condition(self, tree: Node, scope: Scope, written: Expr) -> Test:
         self._look_ahead(scope.rank)

@@ -64,7 +64,7 @@ def _regular(start: Poly, end: Poly, step: int, own: Ref, units: Mapping[int, in
     if falls:
         start, end, step = _mirrored(start), _mirrored(end), -step
     first, rest = start.get(ONE, 0), varying(start)
-    bound = minus(end, rest)
+    bound = _without_floor(minus(end, rest), first)
     unit = gcd(units.get(step, step), first, step)
     quotient = floor_of(scaled(bound, -1), constant(unit))
     if quotient is not None and unit > 1:
@@ -74,6 +74,19 @@ def _regular(start: Poly, end: Poly, step: int, own: Ref, units: Mapping[int, in
     distance = Binary("-", below, Int(first)) if first else below
     trips = distance if step == 1 else Call("cdiv", (distance, Int(step)))
     return Shape(first, step, below, tree_of(_mirrored(value) if falls else value), trips)
+
+
+def _without_floor(bound: Poly, first: int) -> Poly:
+    """Return a bound without constants that it is at least: below `max(n, 0)` from 0 on is below `n`."""
+    offset = bound.get(ONE, 0)
+    match [monomial for monomial in bound if monomial]:
+        case [(Call(function="max", args=args),) as monomial] if bound[monomial] == 1:
+            kept = [arg for arg in args if not (isinstance(arg, Int) and arg.value + offset <= first)]
+            if len(kept) == 1:
+                return plus(poly_of(kept[0]), constant(offset))
+            if 1 < len(kept) < len(args):
+                return plus(poly_of(Call("max", tuple(kept))), constant(offset))
+    return bound
 
 
 def _mirrored(poly: Poly) -> Poly:
