@@ -216,7 +216,7 @@ class _Flat:
             case Drain():
                 return DrainOp(node.route, node.engine, node.keep)
             case Fence():
-                return FenceOp(node.route)
+                return FenceOp(node.route, node.tensors)
         raise TypeError(f"no instruction: {node!r}")
 
 

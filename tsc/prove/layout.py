@@ -112,7 +112,8 @@ class Layout:
     bits: int
     flats: int
     fenced_bits: int
-    fences: dict[int, int]  # ordinary writes whose being visible to the proxy is so many bits higher
+    # Ordinary writes, by where they are and by how many bits higher it says that the proxy sees them.
+    fences: dict[bool, dict[int, int]]
 
     def spreads(self, agent: int, item: Item, engine: int | None, load: bool) -> tuple[Spread, ...]:
         """Return what an item needs and leaves, for each stage."""
@@ -192,7 +193,7 @@ def lay_out(system: System) -> Layout:
             at = barrier.first + stage * barrier.stride
             barrier.arrival_bits |= ages << at
             barrier.order_bits |= orders << at
-    fences: dict[int, int] = {}
+    fences: dict[bool, dict[int, int]] = {False: {}, True: {}}
     for column in columns:
         if column.turning is None:
             column.first, column.stride = base, 0
@@ -204,10 +205,12 @@ def lay_out(system: System) -> Layout:
             at = column.first + stage * column.stride
             for who, bit in column.proxy.items():
                 above = bit - column.plain[who, True]
-                fences[above] = fences.get(above, 0) | 1 << at + column.plain[who, True]
+                space = fences[column.segments[stage] in system.tensors]
+                space[above] = space.get(above, 0) | 1 << at + column.plain[who, True]
     fenced = 0
-    for plain in fences.values():
-        fenced |= plain
+    for space in fences.values():
+        for plain in space.values():
+            fenced |= plain
     flats = sum(barrier.stages for barrier in barriers)
     return Layout(system, turnings, of_ring, barriers, columns, of_segment, base, flats, fenced, fences)
 

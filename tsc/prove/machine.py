@@ -227,9 +227,12 @@ class Drain:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Makes ordinary accesses that the agent knows of visible to the asynchronous proxy."""
+    """Makes ordinary writes that the agent knows of visible to the asynchronous proxy: those of the CTA's own
+    memory, or `tensors`, those of global memory.
+    """
 
     route: Route
+    tensors: bool = False
 
 
 # ---- control -----------------------------------------------------------------------------------------------
@@ -285,7 +288,7 @@ class Taker:
 @dataclass(frozen=True, slots=True)
 class System:
     """All that a verdict is about. `segments` names each segment for messages; `written` are those that hold
-    something from the start.
+    something from the start, `tensors` those in global memory.
     """
 
     rings: tuple[Ring, ...]
@@ -296,6 +299,7 @@ class System:
     segments: tuple[str, ...]
     takers: tuple[Taker, ...] = ()
     written: frozenset[Segment] = field(default_factory=frozenset)
+    tensors: frozenset[Segment] = field(default_factory=frozenset)
 
 
 def blocks(node: Node) -> tuple[Block, ...]:

@@ -83,6 +83,8 @@ class DrainOp(Op):
 class FenceOp(Op):
     """See `machine.Fence`."""
 
+    tensors: bool
+
 
 @dataclass(slots=True)
 class EnterOp(Op):

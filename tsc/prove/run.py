@@ -106,7 +106,7 @@ class Runner(Accesses):
                 self.drained(state, agent, op)
             case FenceOp():
                 self.note(state, "fence")
-                for above, plain in self.code.layout.fences.items():
+                for above, plain in self.code.layout.fences[op.tensors].items():
                     state.known[agent] |= (state.known[agent] & plain) << above
             case EnterOp():
                 frames = state.frames[agent]

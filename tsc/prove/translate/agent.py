@@ -115,8 +115,10 @@ class AgentMaker:
     def fences(self, step: Step) -> list[Node]:
         """Return the fence and the sync that the generator puts before a step."""
         hazards, found = self.view.hazards, list[Node]()
-        if step.index in hazards.fences or step.index in hazards.global_fences:
+        if step.index in hazards.fences:
             found.append(Fence(step.route))
+        if step.index in hazards.global_fences:
+            found.append(Fence(step.route, tensors=True))
         if step.index in hazards.syncs:
             found += self.sync(step.route)
         return found

@@ -40,7 +40,8 @@ class Walker:
     def _before(self, node: ScheduleNode) -> Sequence[Node]:
         """Return what the generator puts before a node that not all threads of the task enter."""
         kinds = self.maker.view.hazards.before.get(id(node), set())
-        found: list[Node] = [Fence(node.route)] if kinds & {"fence", "global"} else []
+        found: list[Node] = [Fence(node.route)] if "fence" in kinds else []
+        found += [Fence(node.route, tensors=True)] if "global" in kinds else []
         return [*found, *(self.maker.sync(node.route) if "sync" in kinds else [])]
 
     def node(self, node: ScheduleNode) -> Sequence[Node]:

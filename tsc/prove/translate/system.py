@@ -77,6 +77,7 @@ def translate(program: Program) -> Translation:
         segments=tuple(bank.names),
         takers=tuple(takers),
         written=frozenset(i for i, source in enumerate(bank.sources) if source.kind != "memory"),
+        tensors=frozenset(i for i, source in enumerate(bank.sources) if source.kind == "tensor"),
     )
     return Translation(
         program,
