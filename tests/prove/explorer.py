@@ -28,11 +28,16 @@ WINDOWS = frozenset({"lap", "early", "arrive"})
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What some run does, `kinds` as in a verdict; nothing is known if the system is `too_big`."""
+    """What some run does, `kinds` as in a verdict; nothing is known if the system is `too_big`.
+
+    `unordered`: whether a stage may be cleared while its bytes are read or written. That is no race, as it
+    writes nothing, but what a read finds then depends on the run.
+    """
 
     kinds: frozenset[str]
     states: int
     too_big: bool
+    unordered: bool
 
     @property
     def window(self) -> bool:
@@ -49,6 +54,7 @@ class _Explorer:
     def __init__(self, flat: Flat) -> None:
         self.flat = flat
         self.kinds: set[str] = set()
+        self.unordered = False
 
     def run(self, cap: int, stop_at_window: bool) -> Outcome:
         flat = self.flat
@@ -58,14 +64,14 @@ class _Explorer:
         todo = [first]
         while todo:
             if len(seen) > cap:
-                return Outcome(frozenset(self.kinds), len(seen), True)
+                return Outcome(frozenset(self.kinds), len(seen), True, self.unordered)
             for state in self.successors(todo.pop()):
                 if state not in seen:
                     seen.add(state)
                     todo.append(state)
             if stop_at_window and not WINDOWS.isdisjoint(self.kinds):
                 break
-        return Outcome(frozenset(self.kinds), len(seen), False)
+        return Outcome(frozenset(self.kinds), len(seen), False, self.unordered)
 
     def successors(self, state: State) -> list[State]:
         """Return the states one step on, and note what is wrong with this state and with those steps."""
@@ -84,7 +90,9 @@ class _Explorer:
             if kind == WAIT:
                 if not self.passes(barriers[what[1]][0], what[2]):
                     continue
-                left |= what[3]
+                if what[3]:
+                    left |= what[3]
+                    self.clear(state, agent, what[3])
             elif kind == ARRIVE:
                 now = self.arrive(barriers, *what[1:])
             elif kind == TOUCH:
@@ -177,6 +185,10 @@ class _Explorer:
         steps, done, landed, _, stale = state
         if filled & stale:
             self.kinds.add("stale")
+        for other, step in enumerate(steps):
+            last = flat.agents[other][step - 1] if step else ()
+            if other != agent and step and last[0] == WAIT and last[3] & (filled | writes):
+                self.unordered = True
         if fresh:
             written = flat.written
             for other, step in enumerate(steps):
@@ -201,6 +213,22 @@ class _Explorer:
         for bit, load in enumerate(flat.loads):
             if not landed >> bit & 1 and load.step < steps[load.agent] and load.writes & both:
                 self.kinds.add("race")
+
+    def clear(self, state: State, agent: int, clears: int) -> None:
+        """Note that a stage is cleared whose bytes are being accessed."""
+        flat = self.flat
+        steps, done, landed, _, _ = state
+        open_ = 0
+        for other, step in enumerate(steps):
+            if other != agent and step and flat.agents[other][step - 1][0] == TOUCH:
+                open_ |= flat.agents[other][step - 1][2] | flat.agents[other][step - 1][4]
+        for engine, queue in enumerate(flat.queues):
+            for item in queue[done[engine] : flat.issued[engine][steps[flat.owner[engine]]]]:
+                open_ |= item.reads | item.writes
+        for bit, load in enumerate(flat.loads):
+            if not landed >> bit & 1 and load.step < steps[load.agent]:
+                open_ |= load.writes
+        self.unordered = self.unordered or bool(open_ & clears)
 
     def end(self, state: State) -> None:
         """Judge a state in which nothing moves any more."""
