@@ -37,13 +37,13 @@ def check(program: Program) -> Iterator[Finding]:
         return
     ctas = program.spec.launch.ctas_per_sm
     limit = min(program.target.smem_bytes, SM_BYTES // ctas - CTA_RESERVE)
-    placed = [m for m in program.memories.values() if m.kind == "smem" and m.over is None]
+    placed = [m for m in program.memories.values() if m.kind != "tmem" and m.over is None]
     if program.smem_bytes <= limit or not placed:
         return
-    parts = [f"{m.name} {_times(m)}" for m in placed]
+    parts = [f"{m.name} {_times(m)}" for m in placed if m.kind == "smem"]
     rest = program.smem_bytes - sum(m.copy_bytes * m.copies for m in placed)
     parts += [f"barriers and padding {rest:,}"] if rest else []
-    largest = max(placed, key=lambda m: m.copy_bytes * m.copies)
+    largest = max(placed, key=lambda m: (m.copy_bytes * m.copies, (m.stages or 0) * m.copies))
     each = f" for each of {ctas} CTAs" if ctas > 1 else ""
     yield Finding(
         RULE.name,
