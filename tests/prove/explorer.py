@@ -133,33 +133,25 @@ class _Explorer:
             self.kinds.add("early")
         return True
 
-    def arrive(
-        self, barriers: Barriers, barrier: int, phase: int, weight: int
-    ) -> Barriers:
+    def arrive(self, barriers: Barriers, barrier: int, phase: int, weight: int) -> Barriers:
         over, got, due = barriers[barrier]
         if over != phase or got + weight > self.flat.counts[barrier]:
             self.kinds.add("arrive")
         return self.put(barriers, barrier, over, got + weight, due)
 
-    def land(
-        self, barriers: Barriers, barrier: int, phase: int, weight: int
-    ) -> Barriers:
+    def land(self, barriers: Barriers, barrier: int, phase: int, weight: int) -> Barriers:
         if weight:
             return self.arrive(barriers, barrier, phase, weight)
         over, got, due = barriers[barrier]
         return self.put(barriers, barrier, over, got, due - 1)
 
-    def put(
-        self, barriers: Barriers, barrier: int, over: int, got: int, due: int
-    ) -> Barriers:
+    def put(self, barriers: Barriers, barrier: int, over: int, got: int, due: int) -> Barriers:
         """Return the barriers after a change of one, whose phase ends when nothing is missing."""
         if got >= self.flat.counts[barrier] and due == 0:
             over, got = over + 1, 0
         return (*barriers[:barrier], (over, got, due), *barriers[barrier + 1 :])
 
-    def load(
-        self, state: State, agent: int, targets: tuple[int, ...]
-    ) -> Barriers:
+    def load(self, state: State, agent: int, targets: tuple[int, ...]) -> Barriers:
         """Issue a load: the phases that are current now wait for its landings."""
         barriers = state[3]
         writes = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from tests.prove.draft import AgentDraft, Draft, RingDraft, read, write
@@ -51,7 +51,8 @@ class Link:
     inner: bool
     test: m.Test | None
     touch_test: m.Test | None
-    batch: int = 1
+    batch: m.Bound | int | None = None  # fills and drains so often each time
+    weight: int = 1
     clears: bool = False
     notes: list[m.Item] = field(default_factory=list)
 
@@ -70,6 +71,7 @@ class Pipeline:
         self.fact_depths: dict[int, int] = {}
         self.sync_last = self.chance(0.3)
         self.proxy = self.chance(0.5)
+        self.late = int(self.chance(taste.counts * 0.3))
         self.make()
 
     def chance(self, probability: float) -> bool:
@@ -84,6 +86,11 @@ class Pipeline:
         if self.chance(self.taste.counts):
             return m.Bound(number.number, rng.choice((1, 1, 2)), rng.choice((-1, 0, 1)))
         return number
+
+    def often(self, inner: bool) -> m.Bound:
+        """Return how often an innermost loop runs, another number each time perhaps."""
+        depth = self.rng.choice((0, 1, 2) if inner and self.inner else (0, 1))
+        return self.draft.number("j", depth, self.rng.choice((0, 0, 1)), self.rng.choice((None, 2)))
 
     def test(self, inner: bool) -> m.Test:
         """Return a test for a step in the loops, the same for all who take part."""
@@ -155,8 +162,12 @@ class Pipeline:
             test = self.test(inner) if self.chance(taste.guards) else None
             touch = self.test(inner) if self.chance(taste.history) else test
             link = Link(ring, roles[source], roles[sink], inner, test, touch)
-            if self.chance(taste.counts):
-                link.batch = 2
+            if self.chance(taste.counts * 0.3):
+                link.batch = rng.choice((2, 2, self.often(inner), self.often(inner)))
+            if self.chance(taste.counts * 0.2):
+                link.weight = 2
+                barrier = self.draft.barriers[ring.full]
+                self.draft.barriers[ring.full] = replace(barrier, count=2 * barrier.count)
             # Only a fill by one agent is cleared by who fills it.
             link.clears = len(roles[source].agents) == 1 and self.chance(taste.clears)
             links.append(link)
@@ -207,6 +218,7 @@ class Pipeline:
         back = int(split)
         waited, signalled = (ring.empty, ring.full) if filling else (ring.full, ring.empty)
         clears = ring.cells if filling and link.clears else ()
+        weight = link.weight if filling else 1
         before: Strand = [agent.wait(waited, look, int(filling), split, clears)]
         work: Strand = []
         after: Strand = []
@@ -236,11 +248,11 @@ class Pipeline:
                 end.append(agent.drain(engine, 0))
         by = engine if commits else None
         if split and (keep or self.chance(0.6)):
-            after.append(agent.arrive(signalled, done, look, keep, engine=by))
+            after.append(agent.arrive(signalled, done, look, keep, weight, by))
             if keep:
-                end.append(agent.arrive(signalled, done, look, 0, engine=by))
+                end.append(agent.arrive(signalled, done, look, 0, weight, by))
         else:
-            after.append(agent.arrive(signalled, done, engine=by))
+            after.append(agent.arrive(signalled, done, weight=weight, engine=by))
         if link.touch_test is not link.test and link.touch_test is not None:
             work = [agent.when(link.touch_test, *work)]
         if not filling and self.chance(0.5):
@@ -273,8 +285,8 @@ class Pipeline:
                 end += last
                 if link.inner or not (self.tiled and self.inner):
                     strand = [*before, *work, *after]
-                    if link.batch > 1 and filling and self.chance(0.5):
-                        strand = [agent.loop(1 + self.rng.randrange(2), *strand)]
+                    if link.batch is not None:
+                        strand = [agent.loop(link.batch, *strand)]
                     strands.append(strand)
                     continue
                 pre += before
@@ -301,6 +313,8 @@ class Pipeline:
         once = [agent.arrive(named, arrived), agent.wait(named, looked)]
         again = [agent.arrive(named, arrived), agent.wait(named, looked)]
         touch = agent.touch(write(board) if index == 0 else read(board))
+        if index == 0 and self.chance(0.1):
+            return [touch, agent.arrive(named, arrived), agent.arrive(named, arrived)]
         return [touch, *once, *again] if index == 0 else [*once, touch, *again]
 
     def merge(self, strands: Sequence[Strand]) -> Strand:
@@ -322,7 +336,8 @@ class Pipeline:
         inside: Strand = steps
         if self.inner:
             outermost = (0, 1) if self.tiled else (start, stride)
-            inside = [agent.loop(self.trips, *steps, start=outermost[0], step=outermost[1])]
+            start, step = outermost[0] + self.late, outermost[1]
+            inside = [agent.loop(self.trips, *steps, start=start, step=step)]
         inside = [*pre, *inside, *post]
         if self.tiled:
             inside = [agent.loop(self.tiles, *inside, start=start, step=stride, tiles=True)]

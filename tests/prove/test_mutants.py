@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.prove.broken import Change, broken
 from tests.prove import schedules as made
+from tests.prove.broken import Change, broken
 from tests.prove.explorer import WINDOWS, explore
 from tests.prove.oracles import Fixed, points
 from tsc.prove import machine as m
