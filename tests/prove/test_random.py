@@ -12,8 +12,8 @@ from tests.prove.compare import compare, compare_fixed, compare_symbolic, fixed_
 from tests.prove.systems import CLASSES, random_system, systems
 from tsc.prove.machine import System
 
-FIXED = 80
-SYMBOLIC = 20
+FIXED = 60
+SYMBOLIC = 16
 
 
 def differences(name: str, seeds: range, symbolic: bool) -> dict[int, str]:
