@@ -3,7 +3,7 @@
     python benchmarks/mutants.py make  --folder F      # writes the specs, and builds all with checking off
     python benchmarks/mutants.py judge --folder F      # what the check says of each
     python benchmarks/mutants_on_gpu.py --folder F --out F/runs.json          # on a machine with a GPU
-    python benchmarks/mutants.py merge --folder F --commit HASH               # writes results/mutants.json
+    python benchmarks/mutants.py merge --folder F --commit HASH --judged HASH # writes results/mutants.json
     python benchmarks/mutants.py table                                        # prints it as Markdown
 
 Nothing that the check proved may hang or come out wrong. To look for such a mutant further afield,
@@ -195,8 +195,11 @@ def judge(folder: Path) -> None:
     print(Counter("proved" if v["proved"] else "rejected" for v in verdicts.values()))
 
 
-def merged(folder: Path, commit: str) -> dict[str, Any]:
-    """Return the result: each mutant with its verdict and its run, and the counts."""
+def merged(folder: Path, commit: str, judged: str) -> dict[str, Any]:
+    """Return the result: each mutant with its verdict and its run, and the counts.
+
+    It was built and run at `commit`, and checked at `judged`.
+    """
     listed = json.loads((folder / "mutants.json").read_text())
     verdicts = json.loads((folder / "verdicts.json").read_text())
     runs = json.loads((folder / "runs.json").read_text())
@@ -216,6 +219,7 @@ def merged(folder: Path, commit: str) -> dict[str, Any]:
     return {
         **runs["conditions"],
         "commit": commit,
+        "judged": judged,
         "controls": controls,
         "counts": {group: confusion(of(rows, group)) for group in ("copy", "norm")},
         "mutants": rows,
@@ -257,8 +261,8 @@ def table() -> str:
     facts = result()
     head = "| specs | mutants | verdict | right | wrong | hang | launch error | not buildable |"
     lines = [
-        f"Run on {facts['date']} on one {facts['device']}, driver {facts['driver']}, at commit "
-        f"{facts['commit']}: {facts['method']}.",
+        f"Built at commit {facts['commit']} and run on {facts['date']} on one {facts['device']}, driver "
+        f"{facts['driver']}; checked at commit {facts['judged']}. {facts['method'].capitalize()}.",
         "",
         head,
         "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
@@ -277,7 +281,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("stage", choices=("make", "judge", "merge", "table", "hunt"))
     parser.add_argument("--folder", type=Path, default=Path("mutants"))
-    parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--commit", default="unknown", help="what the mutants were built at")
+    parser.add_argument("--judged", default="unknown", help="what they were checked at")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pairs", type=int, default=400)
     parser.add_argument("--workers", type=int, default=2)
@@ -292,7 +297,7 @@ def main() -> None:
         case "judge":
             judge(options.folder)
         case "merge":
-            facts = merged(options.folder, options.commit)
+            facts = merged(options.folder, options.commit, options.judged)
             RESULTS.write_text(json.dumps(facts, indent=1) + "\n")
             for name in false_proofs(facts):
                 print(f"proved and failed: {name}", file=sys.stderr)

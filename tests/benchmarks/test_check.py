@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from benchmarks import check, schedules
 from benchmarks.schedules import Schedule
 
-PROVED = [*schedules.usual(), *schedules.growing()]
-LARGE = [schedules.nest(12), schedules.steps(60), schedules.conditions(60), schedules.loose(12)]
+PROVED = [*schedules.usual(), *(it for it in schedules.growing() if it.size < 100)]
+LARGE = [schedules.nest(12), schedules.steps(30), schedules.conditions(30)]
 
 
-def titles(of: list[Schedule]) -> list[str]:
+def titles(of: Iterable[Schedule]) -> list[str]:
     return [schedule.title for schedule in of]
 
 
@@ -35,7 +37,8 @@ def test_ends_within_its_budget(schedule: Schedule) -> None:
 
 
 def test_out_of_budget_is_not_proved() -> None:
-    assert check.measured(schedules.loose(12), times=1, budget=20).verdict == "unproven"
+    row = check.measured(schedules.loose(6), times=1, budget=20)
+    assert (row.verdict, row.states) == ("unproven", 20)
 
 
 def test_growth_is_the_power_of_the_size() -> None:
