@@ -17,6 +17,7 @@ LAYERS = (
     ("tsc.expr",),
     ("tsc.model",),
     ("tsc.ops",),
+    ("tsc.tiles",),
     ("tsc.spec",),
     ("tsc.program",),
     ("tsc.emit",),

@@ -15,8 +15,9 @@ from tsc.rules.registry import by_name, documentation
 from tsc.rules.text import not_one_verb
 from tsc.spec import grammar
 from tsc.spec.document import Spec
-from tsc.spec.resources import LinearOrder, Over, Queue, Smem
+from tsc.spec.resources import Over, Queue, Smem
 from tsc.spec.schedule import BARE_STEPS, NODES, FirstIter, Release, When
+from tsc.tiles.linear import LinearOrder
 
 EVERY_KEY = Path(__file__).with_name("every_key.yaml").read_text(encoding="utf-8")
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
 from tsc.expr import parse
-from tsc.model import BY_FORM, WHOLE, Expression, Flag, Integer, Mapping, Model, Name, Operand, Scalar
+from tsc.model import BY_FORM, WHOLE, Expression, Integer, Mapping, Model, Name, Operand, Scalar
 from tsc.spec.arguments import DType
+from tsc.tiles.linear import LinearOrder
+from tsc.tiles.registry import ORDERS
 
 Swizzle = Annotated[Literal["none", 32, 64, 128], WHOLE]
 PipelineName = Literal[
@@ -159,60 +163,6 @@ class Fork(Model):
     """The rings."""
 
 
-class LinearOrder(Model):
-    """Later axes run faster."""
-
-    kind: Literal["linear"]
-    reverse: tuple[Name, ...] = ()
-    """Axes that run backwards."""
-
-
-class GroupMajorOrder(Model):
-    """Groups of rows, each walked column by column."""
-
-    kind: Literal["group_major"]
-    along: Name
-    """The grouped axis."""
-    group: Expression
-    """Tiles a group."""
-
-
-class SerpentineOrder(Model):
-    """Groups of rows, walked alternately forwards and backwards."""
-
-    kind: Literal["serpentine"]
-    along: Name
-    """The grouped axis."""
-    group: Expression
-    """Tiles a group."""
-    reverse_rows: Flag = True
-    """Whether rows run backwards too where columns do."""
-
-
-class HilbertOrder(Model):
-    """Along a Hilbert curve."""
-
-    kind: Literal["hilbert"]
-
-
-class LongestFirstOrder(Model):
-    """Heavy tiles first."""
-
-    kind: Literal["longest_first"]
-    along: Name
-    """The axis along which work grows."""
-    group: Expression = parse(1)
-    """How many heads share L2."""
-
-
-class TableOrder(Model):
-    """A list made on the host."""
-
-    kind: Literal["table"]
-    from_: Name = Field(alias="from")
-    """An i32 param of shape `[tiles, axes]`."""
-
-
 def _kind(value: Any) -> str | None:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     return kind if isinstance(kind, str) else None
@@ -220,15 +170,11 @@ def _kind(value: Any) -> str | None:
 
 BY_KIND = Discriminator(_kind, custom_error_type="tsc_kind", custom_error_message="no known kind")
 
-Order = Annotated[
-    Annotated[LinearOrder, Tag("linear")]
-    | Annotated[GroupMajorOrder, Tag("group_major")]
-    | Annotated[SerpentineOrder, Tag("serpentine")]
-    | Annotated[HilbertOrder, Tag("hilbert")]
-    | Annotated[LongestFirstOrder, Tag("longest_first")]
-    | Annotated[TableOrder, Tag("table")],
-    BY_KIND,
-]
+if TYPE_CHECKING:
+    Order = Model
+else:
+    Order = Annotated[reduce(or_, [Annotated[it.model, Tag(it.kind)] for it in ORDERS]), BY_KIND]
+"""In which order tiles are taken, chosen by its kind."""
 
 
 class Queue(Model):

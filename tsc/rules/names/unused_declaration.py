@@ -24,7 +24,8 @@ from tsc.program.model import Program
 from tsc.program.names import everywhere, expressions
 from tsc.rules.names.references import references, unresolved
 from tsc.rules.names.unknown_name import unknown
-from tsc.spec.resources import Queue, TableOrder
+from tsc.spec.resources import Queue
+from tsc.tiles.table import TableOrder
 
 RULE = Rule("TSC115", "unused-declaration", Severity.WARNING, "nothing uses a declaration")
 

@@ -23,8 +23,9 @@ from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import show
 from tsc.program.model import Program
 from tsc.source.route import Route
-from tsc.spec.resources import Queue, TableOrder
+from tsc.spec.resources import Queue
 from tsc.spec.wording import did_you_mean
+from tsc.tiles.table import TableOrder
 
 RULE = Rule("TSC328", "misfit-tile-order", Severity.ERROR, "an order does not fit the tiles")
 

@@ -1,0 +1,1 @@
+"""Tile orders: in which order the tiles of a queue are taken. One module an order."""

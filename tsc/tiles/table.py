@@ -1,0 +1,32 @@
+"""`table`: a list made on the host, one row of coordinates a unit."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from tsc.expr import parse
+from tsc.model import Model, Name
+from tsc.tiles.walk import INDEX, Order, Walk
+
+
+class TableOrder(Model):
+    """A list made on the host."""
+
+    kind: Literal["table"]
+    from_: Name = Field(alias="from")
+    """An i32 param of shape `[tiles, axes]`."""
+
+
+def walk(model: TableOrder, axes: tuple[str, ...]) -> Walk:
+    """Read the coordinates."""
+    coordinates = {axis: parse(f"table[{INDEX}, {i}]") for i, axis in enumerate(axes)}
+    return Walk((), coordinates, tables={"table": model.from_})
+
+
+def _comment(model: TableOrder) -> str:
+    return f"As the rows of `{model.from_}` say"
+
+
+ORDER = Order("table", TableOrder, walk, _comment)
