@@ -101,6 +101,19 @@ def test_a_let_over_several_lines_is_one_line_of_the_text() -> None:
     assert compile_source(made, {}, "sm_90a").diagnostics == ()
 
 
+def test_any_number_of_lets_may_be_made_from_one_another() -> None:
+    lets = "".join(f"  q{i}: q{i - 1} + 1\n" for i in range(1, 1500))
+    text = small(
+        "  main: {warps: 1, schedule: [{zero: v}, {store: y, from: v, at: [thread + q1499]}, "
+        "{store: y, from: v, at: [r1]}]}",
+        "  v: {kind: registers, dtype: f32, per_thread: 1}",
+        f"params: {{y: {{dtype: f32, shape: [n]}}}}\nlet:\n  q0: n\n{lets}  r0: thread\n  r1: r0 + q0",
+    )
+    made = cuda(document(text), headers=False)
+    assert made.index("const i64 q1 = ") < made.index("const i64 q1499 = ")
+    assert "i64(task.thread) + q0" in made
+
+
 def test_an_error_after_a_snippet_is_placed_in_the_text() -> None:
     text = cuda(document_of("tokens"))
     number = text[: text.index("// ---- task: main")].count("\n") + 1

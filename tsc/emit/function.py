@@ -149,14 +149,31 @@ class Function:
     def resolved(self, expr: Expr, env: Env, scope: Scope) -> Expr:
         """Put in build-time names, and the lets that have no C++ name at this place."""
         inner: dict[str, Expr] = {}
+        # Those that others are made from come first, so that however many there are, none asks for the next.
+        for name in self._lets_of(expr):
+            if not self.spells(name, scope):
+                inner[name] = self._put_in(self.program.spec.let[name], inner, env, scope)
+        return self._put_in(expr, inner, env, scope)
+
+    def _put_in(self, expr: Expr, lets: Mapping[str, Expr], env: Env, scope: Scope) -> Expr:
+        used: dict[str, Expr] = {}
         known: dict[str, int | bool] = {}
         for name in expr.free:
             if name in env and name not in scope.spelled and not (name == "replica" and self.symbolic):
                 known[name] = env[name]
-            elif name in self.program.lets and not self.spells(name, scope):
-                inner[name] = self.resolved(self.program.spec.let[name], env, scope)
-        own = substitute(expr, inner) if inner else expr
+            elif name in lets:
+                used[name] = lets[name]
+        own = substitute(expr, used) if used else expr
         return fold(own, known) if known else own
+
+    def _lets_of(self, expr: Expr) -> list[str]:
+        """Return the lets in an expression and those that they are made from, these first."""
+        lets, found, todo = self.program.lets, set[str](), [expr]
+        while todo:
+            new = {name for name in todo.pop().free if name in lets and name not in found}
+            found |= new
+            todo += [self.program.spec.let[name] for name in new if name not in self.spelled_lets]
+        return [name for name in lets if name in found] if found else []
 
     def cpp(self, expr: Expr, env: Env, scope: Scope) -> Cpp:
         """Return an expression as C++."""

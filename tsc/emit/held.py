@@ -33,18 +33,21 @@ class Held:
     observes: set[End] = field(default_factory=set)
     takes: set[End] = field(default_factory=set)
     deepest: dict[End, int] = field(default_factory=dict)
+    _certain: dict[End, bool] | None = None
 
     def counts(self, step: Step, end: End) -> Counts:
         """Return how many stages may be held before a step; none where the step is never reached."""
         return self.before.get((step.index, end), frozenset((0,)))
 
     def certain(self, end: End) -> bool:
-        """Whether every step that gives stages back knows how many they are."""
-        return all(
-            len({max(0, count - self.keeps.get(index, 0)) for count in counts}) <= 1
-            for (index, other), counts in self.before.items()
-            if other == end and index in self.keeps
-        )
+        """Whether every step that gives stages back knows how many they are; asked when all is found."""
+        if self._certain is None:
+            self._certain = {}
+            for (index, other), counts in self.before.items():
+                keep = self.keeps.get(index)
+                if keep is not None and len({max(0, count - keep) for count in counts}) > 1:
+                    self._certain[other] = False
+        return self._certain.get(end, True)
 
 
 Ends = Callable[[Step], Iterable[tuple[str, int, int]]]

@@ -33,7 +33,7 @@ QUEUE_VERBS = frozenset(
     )
 )
 # A repeat of more copies than this is refused where it stands: nobody wants its text.
-MOST_COPIES = 4096
+MOST_COPIES = 1024
 
 _GuardKind = Literal["first_iter", "last_iter", "every", "when", "skippable"]
 
