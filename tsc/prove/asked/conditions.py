@@ -22,6 +22,8 @@ from tsc.prove.machine import Ask, Bound, Exceeds, Test
 _ROUND = Ref("round:")
 # Choices within choices are told apart so deep; beyond, their value is a number of its own.
 _MOST_CHOICES = 4
+# Conditions of more parts than this are looked at part by part.
+_MOST_PARTS = 3
 
 
 class Conditions:
@@ -32,6 +34,7 @@ class Conditions:
         self.cuts, self.collecting = cuts, collecting
         self.store, self.decider, self.symbols = store, decider, store.symbols
         self._choices = 0
+        self._reached: dict[tuple[Node, int], Test] = {}
 
     def test(self, condition: Node, scope: Scope) -> Test:
         """Return the test of a condition at a place."""
@@ -43,7 +46,7 @@ class Conditions:
         repeated = self._in_rounds(condition, scope)
         if repeated is not None:
             return repeated
-        known = self.decider.decide(condition, scope)
+        known = self.decider.decide(condition, scope) if _is_small(condition) else None
         if known is not None:
             return TRUE if known else FALSE
         if free(condition) & THREAD_NAMES and not isinstance(condition, Logic):
@@ -219,10 +222,17 @@ class Conditions:
 
     def _at_least(self, form: Node, cut: int, scope: Scope) -> Test:
         tree = Compare((">=",), (form, Int(cut)))
+        fixed = not any(map(coordinate_of, free(form)))
+        if fixed and (tree, scope.depth) in self._reached:
+            return self._reached[tree, scope.depth]
+        test = self._reached[tree, scope.depth] = self._is_at_least(tree, scope)
+        return test
+
+    def _is_at_least(self, tree: Node, scope: Scope) -> Test:
         known = self.decider.decide(tree, scope, everywhere=True)
         if known is not None:
             return TRUE if known else FALSE
-        depth = min(self.symbols.depth(free(form)), scope.depth)
+        depth = min(self.symbols.depth(free(tree)), scope.depth)
         return Ask(self.store.fact(("cut", tree), self.symbols.text(tree), depth, tree))
 
     def _choice(self, op: str, poly: Poly, scope: Scope) -> Test | None:
@@ -261,6 +271,14 @@ class Conditions:
         tree = Compare(("!=",), (value, Int(0)))
         depth = min(self.symbols.depth(free(value)), scope.depth)
         return Ask(self.store.fact(tree, self.symbols.text(value), depth, tree), yes)
+
+
+def _is_small(condition: Node) -> bool:
+    """Whether it is worth to look at a condition as a whole and not only at its parts."""
+    match condition:
+        case Logic(operands=operands):
+            return len(operands) <= _MOST_PARTS and not any(isinstance(one, Logic) for one in operands)
+    return True
 
 
 def _rank(condition: Node) -> tuple[bool, str]:

@@ -14,8 +14,9 @@ from tsc.prove.asked.samples import undecided
 from tsc.prove.asked.scope import Scope
 from tsc.prove.asked.symbols import INT32, Symbols, coordinate_of, expression, free
 
-# Beyond so many proofs a program gets answers from bounds alone: unknown is always right.
-MOST_PROOFS = 100
+# Beyond so many conditions looked at, and so many proofs sought, a program gets answers from bounds alone:
+# unknown is always right.
+MOST_LOOKS, MOST_PROOFS = 400, 60
 
 
 class Decider:
@@ -24,7 +25,7 @@ class Decider:
     def __init__(self, program: Program, symbols: Symbols) -> None:
         self.program, self.symbols = program, symbols
         self.promises: dict[Promise, None] = {}
-        self.proofs = 0
+        self.looks = self.proofs = 0
         self._answers: dict[tuple[Node, tuple[Node, ...]], bool | None] = {}
         self._asserts = [
             (program.flat(expr).tree, ("assert", i)) for i, expr in enumerate(program.spec.assert_)
@@ -92,11 +93,12 @@ class Decider:
         bound = truth(condition, ranges)
         if bound.lo == bound.hi:
             return bool(bound.lo)
-        if undecided(condition, facts, ranges, multiples):
+        self.looks += 1
+        if self.looks > MOST_LOOKS or undecided(condition, facts, ranges, multiples):
             return None
         self.proofs += 1
-        asked = expression(multiplied(condition))
-        if self.proofs > MOST_PROOFS or asked is None:
+        asked = expression(multiplied(condition)) if self.proofs <= MOST_PROOFS else None
+        if asked is None:
             return None
         known: list[Expr] = [fact for fact in map(expression, map(multiplied, facts)) if fact is not None]
         return provably(asked, ranges, known, multiples)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from tsc.expr import Expr, Interval, build
 from tsc.expr.printer import text_of
-from tsc.expr.tree import Call, Index, Node, Ref, children, names_of, with_children
+from tsc.expr.tree import Call, Index, Node, Ref, children, with_children
 from tsc.program.model import Program
 
 TILE = "tile.seq"
@@ -41,9 +42,11 @@ def coordinate_of(symbol: str) -> int | None:
     return int(tail) if head in ("loop", "iter", "trips") and tail else None
 
 
+@lru_cache(maxsize=8192)
 def free(node: Node) -> frozenset[str]:
     """Return the names in a tree, tensors included."""
-    return frozenset(name.text for name in names_of(node))
+    own = {node.name} if isinstance(node, Ref | Index) else ()
+    return frozenset(own).union(*map(free, children(node)))
 
 
 def replaced(node: Node, values: Mapping[str, Node], tensors: Mapping[str, str] | None = None) -> Node:
