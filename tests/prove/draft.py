@@ -74,6 +74,9 @@ class AgentDraft:
     def drain(self, engine: int, keep: int = 0) -> m.Drain:
         return m.Drain(self.route(), engine, keep)
 
+    def fence(self, tensors: bool = False) -> m.Fence:
+        return m.Fence(self.route(), tensors)
+
     def loop(
         self, bound: m.Bound | int, *body: m.Node, start: int = 0, step: int = 1, tiles: bool = False
     ) -> m.Loop:
@@ -96,6 +99,7 @@ class Draft:
     segments: list[str] = field(default_factory=list)
     takers: list[m.Taker] = field(default_factory=list)
     written: set[int] = field(default_factory=set)
+    tensors: set[int] = field(default_factory=set)
 
     def ring(
         self, stages: int, full: int = 1, empty: int = 1, turns: bool = True, parts: int = 1
@@ -146,6 +150,7 @@ class Draft:
             tuple(self.segments),
             tuple(self.takers),
             frozenset(self.written),
+            frozenset(self.tensors),
         )
 
 

@@ -9,11 +9,11 @@ from typing import Any
 from tsc.prove import machine as m
 from tsc.prove.verdict import OUTSIDE, Coordinates, Oracle
 
-WAIT, ARRIVE, TOUCH, ISSUE, QUEUE, LOAD, DRAIN = range(7)
+WAIT, ARRIVE, TOUCH, ISSUE, QUEUE, LOAD, DRAIN, FENCE = range(8)
 """Kinds of steps. (WAIT, barrier, phase, clears) | (ARRIVE, barrier, phase, weight) |
 (TOUCH, reads, writes, fresh, filled) | (ISSUE, engine, reads, writes, fresh, filled) | (QUEUE,) |
-(LOAD, targets) | (DRAIN, engine, items): barriers are stages of barriers; clears, reads, writes, fresh and
-filled are sets of segments as bits; `items` must be done."""
+(LOAD, targets) | (DRAIN, engine, items) | (FENCE, tensors): barriers are stages of barriers; clears, reads,
+writes, fresh and filled are sets of segments as bits; `items` must be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,8 @@ class Flat:
 
 
 class _Walker:
-    def __init__(self, system: m.System, oracle: Oracle) -> None:
+    def __init__(self, system: m.System, oracle: Oracle, fences: bool) -> None:
+        self.fences = fences
         self.system = system
         self.oracle = oracle
         self.first = []
@@ -223,8 +224,8 @@ class _Walker:
                 groups = [index for index, item in enumerate(queue) if item.arrival is None]
                 proved = groups[: len(groups) - node.keep] if node.keep else groups
                 self.step(DRAIN, first + node.engine, proved[-1] + 1 if proved else 0)
-            case m.Fence():
-                pass
+            case m.Fence() if self.fences:
+                self.step(FENCE, node.tensors)
 
     def load(self, node: m.Load) -> None:
         bits = []
@@ -238,9 +239,9 @@ class _Walker:
         self.step(LOAD, tuple(bits))
 
 
-def flatten(system: m.System, oracle: Oracle) -> Flat:
-    """Return the steps that each agent takes under these answers."""
-    walker = _Walker(system, oracle)
+def flatten(system: m.System, oracle: Oracle, fences: bool = False) -> Flat:
+    """Return the steps that each agent takes under these answers, `fences` among them or not."""
+    walker = _Walker(system, oracle, fences)
     agents = tuple(walker.agent(index) for index in range(len(system.agents)))
     wrote = tuple(tuple(_wrote(steps, walker.loads)) for steps in agents)
     owner = tuple(index for index, agent in enumerate(system.agents) for _ in agent.engines)

@@ -174,6 +174,8 @@ def _changed(system: m.System, agent: m.Agent, node: m.Node, rng: Random) -> m.N
             target = node.targets[0]
             item = replace(target.item, back=1 - target.item.back)
             return replace(node, targets=(replace(target, item=item), *node.targets[1:]))
+        case m.Fence():
+            return replace(node, tensors=not node.tensors)
         case m.Drain():
             return replace(node, keep=max(0, node.keep + rng.choice((-1, 1))))
         case m.Move():
@@ -194,16 +196,19 @@ def chance_test(system: m.System, rng: Random) -> m.Test:
     return m.InRounds(head, cycle, rng.choice((0, 0, 1)))
 
 
-def mend(system: m.System) -> m.System:
-    """Return the system with tests, bounds and bytes that fit, and with fences behind ordinary writes."""
+def mend(system: m.System, fences: bool = True) -> m.System:
+    """Return the system with tests, bounds and bytes that fit.
+
+    With `fences` there is one behind each ordinary write, and nowhere else, so that none is missing.
+    """
     loads = any(isinstance(i, m.Load) for agent in system.agents for i in nodes(agent.body))
     proxy = loads or any(engine.proxy for agent in system.agents for engine in agent.engines)
     agents = []
     for agent in system.agents:
         stages = [system.rings[cursor.ring].stages for cursor in agent.cursors]
-        body = _mend_block(system, agent.body, False, 0, proxy, stages)
+        body = _mend_block(system, agent.body, False, 0, proxy if fences else None, stages)
         # No fence stands between an ordinary engine and loads.
-        engines = tuple(replace(engine, proxy=engine.proxy or loads) for engine in agent.engines)
+        engines = tuple(replace(engine, proxy=engine.proxy or (loads and fences)) for engine in agent.engines)
         agents.append(replace(agent, body=body, engines=engines))
     return replace(system, agents=tuple(agents))
 
@@ -213,7 +218,7 @@ def _mend_item(item: m.Item, stages: list[int]) -> m.Item:
 
 
 def _mend_block(
-    system: m.System, block: m.Block, tiles: bool, values: int, proxy: bool, stages: list[int]
+    system: m.System, block: m.Block, tiles: bool, values: int, proxy: bool | None, stages: list[int]
 ) -> m.Block:
     mended: list[m.Node] = []
     for node in block:
@@ -242,7 +247,7 @@ def _mend_block(
             case m.Load():
                 targets = (replace(t, item=_mend_item(t.item, stages)) for t in node.targets)
                 mended.append(replace(node, targets=tuple(targets)))
-            case m.Fence():
+            case m.Fence() if proxy is not None:
                 pass
             case _:
                 mended.append(node)

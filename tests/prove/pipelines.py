@@ -31,6 +31,7 @@ class Taste:
     fresh: float = 0.2
     feedback: float = 0.05
     clears: float = 0.3
+    fences: float = 0.0
 
 
 @dataclass(slots=True)
@@ -54,6 +55,8 @@ class Link:
     batch: m.Bound | int | None = None  # fills and drains so often each time
     weight: int = 1
     clears: bool = False
+    fence: str = ""  # which side has a fence, if any
+    tensors: bool = False
     notes: list[m.Item] = field(default_factory=list)
 
 
@@ -170,6 +173,11 @@ class Pipeline:
                 self.draft.barriers[ring.full] = replace(barrier, count=2 * barrier.count)
             # Only a fill by one agent is cleared by who fills it.
             link.clears = len(roles[source].agents) == 1 and self.chance(taste.clears)
+            if self.chance(taste.fences):
+                link.fence = rng.choice(("fill", "fill", "fill", "take", ""))
+                link.tensors = self.chance(0.3)
+            if link.tensors:
+                self.draft.tensors.update(segment for stage in ring.cells for segment in stage)
             links.append(link)
         if overlap:
             self.overlap(links)
@@ -242,6 +250,10 @@ class Pipeline:
             if not filling and engine is None and self.chance(0.1):
                 work.append(agent.touch(write(ring.cells, look, back)))
         work.extend(agent.touch(note) for note in link.notes if self.chance(0.5))
+        if filling and link.fence == "fill":
+            work.append(agent.fence(link.tensors))
+        elif not filling and link.fence == "take":
+            before.append(agent.fence(link.tensors))
         if engine is not None and not commits:
             after.append(agent.drain(engine, keep))
             if keep:

@@ -88,6 +88,12 @@ def mixed(rng: Random) -> m.System:
     )
 
 
+def fences(rng: Random) -> m.System:
+    """Ordinary writes that go on to engines and loads by the asynchronous proxy, fenced or not."""
+    taste = Taste(loads=0.3, engines=0.6, fences=1.0, guards=0.3, alias=0.2, tiles=0.2)
+    return pipeline(rng, taste)
+
+
 def cluster(rng: Random) -> m.System:
     """Two CTAs whose consumers release to both, and whose producers load for both."""
     draft = Draft()
@@ -237,6 +243,7 @@ CLASSES: dict[str, Callable[[Random], m.System]] = {
     "gemm": gemm,
     "mixed": mixed,
     "history": history,
+    "fences": fences,
 }
 """Every class by its name."""
 
@@ -247,9 +254,13 @@ def random_system(name: str, seed: int) -> m.System:
     system = CLASSES[name](rng)
     for _ in range(rng.choice((0, 0, 0, 1, 1, 2))):
         system = mutate(system, rng)
-    return mend(system)
+    return mend(system, fences=name != "fences")
 
 
 def systems(name: str) -> st.SearchStrategy[m.System]:
     """Return a strategy for a class; it shrinks to the systems that its random numbers shrink to."""
-    return st.randoms(use_true_random=False).map(lambda rng: mend(mutate(CLASSES[name](rng), rng)))
+
+    def make(rng: Random) -> m.System:
+        return mend(mutate(CLASSES[name](rng), rng), fences=name != "fences")
+
+    return st.randoms(use_true_random=False).map(make)
