@@ -55,13 +55,16 @@ class Accesses(Barriers):
     def load(self, state: State, agent: int, op: LoadOp) -> None:
         """Issue a load: it lands at any later time, and each phase it arrives for waits for it."""
         landings, issues = [], 0
+        weights: dict[int, int] = {}
         for index, column, part, weight in op.targets:
             barrier = self.barriers[index]
             cursor = state.cursors[agent][part.cursor] - part.back if part.cursor is not None else 0
             stage, phase = cursor % barrier.stages, cursor // barrier.stages
             self.note(state, "load", index, stage, phase)
             spread = self.spread(state, agent, part)
-            fits = state.got[barrier.flat + stage] + weight <= barrier.count
+            flat = barrier.flat + stage
+            weights[flat] = weights.get(flat, 0) + weight
+            fits = state.got[flat] + weights[flat] <= barrier.count
             if not fits or not self.in_window(state, state.known[agent], barrier, stage, phase):
                 self.trouble("arrive", index, stage, phase, stop=True)
                 return

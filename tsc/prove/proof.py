@@ -32,8 +32,10 @@ _DOUBT = "an alarm whose conditions contradict each other"
 # After the first alarm so many states more: bad schedules close slowly, and one reason is enough.
 _AFTER_ALARM = 50
 # Steps of all runs together, a state of the budget.
-_STEPS = 2_000
-_LEAST_STEPS = 400_000
+_STEPS = 200
+# A state with so many stages of barriers costs as much as two small ones.
+_STAGES = 50
+_LEAST_STEPS = 20_000
 
 
 def prove(system: System, budget: int = BUDGET, possible: Possible | None = None) -> Verdict:
@@ -63,7 +65,7 @@ def _prove(system: System, budget: int, possible: Possible | None) -> Verdict:
     searches, many = [first], max(ring.stages for ring in system.rings) + 2 if system.rings else 2
     for choice in product(*(_choices(system.numbers[number], number, many) for number in shared)):
         taken = [answer for answers in choice for answer in answers]
-        spent = sum(search.states for search in searches)
+        spent = sum(search.states * search.cost for search in searches)
         search = _Search(compile_system(_fixed(system, taken)), max(1, budget - spent), possible, taken)
         search.run()
         searches.append(search)
@@ -173,7 +175,8 @@ class _Search:
     ) -> None:
         self.code, self.budget, self.possible, self.taken = code, budget, possible, tuple(taken)
         self.decisions = Decisions(code)
-        self.runner = Runner(code, self.decisions, max(_LEAST_STEPS, _STEPS * budget))
+        self.cost = 1 + code.layout.flats // _STAGES
+        self.runner = Runner(code, self.decisions, max(_STEPS * budget // self.cost, _LEAST_STEPS))
         self.states = 0
         self.reason = ""  # why it was given up, if it was
         self.alarms: dict[Hashable, Alarm] = {}
@@ -204,8 +207,9 @@ class _Search:
             if not self.new(state):
                 continue
             self.states += 1
-            if self.states >= self.budget:
-                self.reason = f"more than {self.budget:,} states"
+            if self.states * self.cost >= self.budget:
+                each = f", where each counts as {self.cost:,} for its many stages" if self.cost > 1 else ""
+                self.reason = f"more than {self.budget:,} states{each}"
                 return
             question = min(questions, key=lambda one: one.pace)
             for value in (False, True):
@@ -236,7 +240,7 @@ class _Search:
                 self.doubtful = True
                 continue
             if not self.alarms:
-                self.budget = min(self.budget, self.states + _AFTER_ALARM)
+                self.budget = min(self.budget, (self.states + _AFTER_ALARM) * self.cost)
             replayed, found, recording = _replay(self.code, trail)
             same = next((t for t in found if t == trouble), trouble)
             self.alarms[key] = alarm_of(self.code, replayed, same, recording, told, len(self.taken))
