@@ -95,8 +95,8 @@ def every(rows: int, columns: int) -> Iterator[Pairs]:
         if long * wide <= _PIECE:
             yield tuple([(row + a, column + b) for a, b in _piece(long, wide, directions)])
         else:
-            parts = _parts(long, wide, directions)
-            pending.extend((row + r, column + c, *rest) for r, c, *rest in reversed(parts))
+            for r, c, length, width, turned in reversed(_parts(long, wide, directions)):
+                pending.append((row + r, column + c, length, width, turned))
 
 
 _PIECE = 1024
@@ -108,11 +108,10 @@ def _piece(long: int, wide: int, directions: _Directions) -> Pairs:
     if wide == 1:
         (a, b), _ = directions
         return tuple([(a * i, b * i) for i in range(long)])
-    return tuple(
-        (row + a, column + b)
-        for row, column, length, width, turned in _parts(long, wide, directions)
-        for a, b in _piece(length, width, turned)
-    )
+    found: list[tuple[int, int]] = []
+    for row, column, length, width, turned in _parts(long, wide, directions):
+        found += [(row + a, column + b) for a, b in _piece(length, width, turned)]
+    return tuple(found)
 
 
 def _parts(long: int, wide: int, directions: _Directions) -> list[tuple[int, int, int, int, _Directions]]:

@@ -22,7 +22,7 @@ class LongestFirstOrder(Model):
 
 
 def walk(model: LongestFirstOrder, axes: tuple[str, ...]) -> Walk:
-    """Count all other axes as heads and walk groups of them, in each the last block of all its heads first."""
+    """Count all other axes as heads and walk groups of them, the last block of all heads of a group first."""
     others = tuple(axis for axis in axes if axis != model.along)
     if not others:
         return linear(LinearOrder.model_construct(kind="linear", reverse=(model.along,)), axes)
