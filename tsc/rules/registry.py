@@ -69,16 +69,18 @@ def checks(*, sound: bool = False, proof: bool = False) -> tuple[tuple[Rule, Che
     """Return the rules that look at a program, by code, each with its check.
 
     With `sound` those that look only at a program without errors (their module says `SOUND = True`), with
-    `proof` those that look at the proof of one (`PROOF = True`).
+    `proof` those that look at the proof of one (`PROOF = True`, or a `check_proof` beside the check).
     """
-    found = ((rule, _MODULES[rule.name]) for rule in RULES)
-    return tuple(
+    found = tuple((rule, _MODULES[rule.name]) for rule in RULES)
+    checks = tuple(
         (rule, module.check)
         for rule, module in found
         if hasattr(module, "check")
         and getattr(module, "SOUND", False) is sound
         and getattr(module, "PROOF", False) is proof
     )
+    late = tuple((rule, module.check_proof) for rule, module in found if hasattr(module, "check_proof"))
+    return (*checks, *late) if proof else checks
 
 
 def documentation(rule: Rule) -> str:

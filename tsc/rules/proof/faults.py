@@ -48,6 +48,10 @@ def _rule(teller: Teller, alarm: Alarm) -> str:
 
     if difference(teller, alarm) is not None:
         return "guards-differ"
+    from tsc.rules.proof.bounds import unequal
+
+    if unequal(teller, alarm) is not None:
+        return "unequal-trip-counts"
     return _KINDS.get(alarm.kind) or _of_race(teller, alarm)
 
 

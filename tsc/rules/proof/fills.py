@@ -106,7 +106,8 @@ def _trips(program: Program, loop: Loop) -> str | None:
     length = f"({end.text}) - ({start.text})" if rising.lo > 0 else f"({start.text}) - ({end.text})"
     with suppress(ExprError):
         by = step.text if rising.lo > 0 else f"-({step.text})"
-        return fold(parse(f"max(0, cdiv({length}, {by}))"), {}).text
+        rounds = length if step.value in (1, -1) else f"cdiv({length}, {by})"
+        return fold(parse(f"max(0, {rounds})"), {}).text
     return None
 
 

@@ -45,7 +45,7 @@ def difference(teller: Teller, alarm: Alarm) -> Difference | None:
     if alarm.kind not in CAUSED:
         return None
     program = teller.program
-    for name, copy in _rings(teller, alarm):
+    for name, copy in rings(teller, alarm):
         parts = list(_parts(program, name, copy))
         for always in parts:
             if any(isinstance(node, Guard) for node in always.above):
@@ -57,7 +57,7 @@ def difference(teller: Teller, alarm: Alarm) -> Difference | None:
     return None
 
 
-def _rings(teller: Teller, alarm: Alarm) -> Iterator[tuple[str, int]]:
+def rings(teller: Teller, alarm: Alarm) -> Iterator[tuple[str, int]]:
     """Yield the ring copies whose barriers an alarm is about."""
     wheres = (alarm.at, *(one.where for one in alarm.blocked))
     barriers = dict.fromkeys(where.barrier for where in wheres if where.barrier is not None)
