@@ -243,7 +243,9 @@ def main() -> int:
     print(table(counts, SYMBOLIC if arguments.symbolic else FIXED))
     print(f"{seconds:.0f} s")
     if arguments.json:
-        arguments.json.write_text(json.dumps(_record(arguments, counts, seconds), indent=1) + "\n")
+        kept = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
+        kept["symbolic" if arguments.symbolic else "fixed"] = _record(arguments, counts, seconds)
+        arguments.json.write_text(json.dumps(kept, indent=1) + "\n")
     return int(any(count["differ"] for count in counts.values()))
 
 
@@ -255,7 +257,6 @@ def _record(arguments: argparse.Namespace, counts: dict[str, Count], seconds: fl
         "python": platform.python_version(),
         "first_seed": arguments.seed,
         "systems_a_class": arguments.count,
-        "symbolic": arguments.symbolic,
         "classes": {name: dict(sorted(count.items())) for name, count in counts.items()},
         "seconds": round(seconds),
     }

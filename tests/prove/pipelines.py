@@ -32,6 +32,7 @@ class Taste:
     feedback: float = 0.05
     clears: float = 0.3
     fences: float = 0.0
+    peeled: float = 0.0
 
 
 @dataclass(slots=True)
@@ -350,10 +351,29 @@ class Pipeline:
             outermost = (0, 1) if self.tiled else (start, stride)
             start, step = outermost[0] + self.late, outermost[1]
             inside = [agent.loop(self.trips, *steps, start=start, step=step)]
+            if step == 1 and self.chance(self.taste.peeled):
+                inside = self.peel(agent, steps, start)
         inside = [*pre, *inside, *post]
         if self.tiled:
             inside = [agent.loop(self.tiles, *inside, start=start, step=stride, tiles=True)]
         agent.body += inside
+
+
+    def peel(self, agent: AgentDraft, steps: Strand, start: int) -> Strand:
+        """Return the rounds in another form: the first ones or the last one apart, or two at once."""
+        trips = self.trips
+        form = self.rng.randrange(4)
+        if form == 0:
+            first = agent.when(m.Exceeds(trips, start, None), *steps)
+            return [first, agent.loop(trips, *steps, start=start + 1)]
+        if form == 1:
+            rest = m.Bound(trips.number, trips.scale, trips.offset - 1)
+            return [agent.loop(rest, *steps, start=start), agent.when(m.Exceeds(trips, start, None), *steps)]
+        if form == 2:
+            second = agent.when(m.Exceeds(trips, 1), *steps)
+            return [agent.loop(trips, *steps, second, start=start, step=2)]
+        few = [agent.when(m.Exceeds(trips, start + n, None), *steps) for n in range(2)]
+        return [*few, agent.loop(trips, *steps, start=start + 2)]
 
 
 def pipeline(rng: Random, taste: Taste) -> m.System:

@@ -94,6 +94,11 @@ def fences(rng: Random) -> m.System:
     return pipeline(rng, taste)
 
 
+def peeled(rng: Random) -> m.System:
+    """The same rounds in other forms: the first or the last one apart, two at once."""
+    return pipeline(rng, Taste(peeled=0.6, guards=0.0, split=0.5, tiles=0.4, loads=0.2))
+
+
 def cluster(rng: Random) -> m.System:
     """Two CTAs whose consumers release to both, and whose producers load for both."""
     draft = Draft()
@@ -244,6 +249,7 @@ CLASSES: dict[str, Callable[[Random], m.System]] = {
     "mixed": mixed,
     "history": history,
     "fences": fences,
+    "peeled": peeled,
 }
 """Every class by its name."""
 
