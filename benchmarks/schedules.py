@@ -153,6 +153,21 @@ def loose(count: int) -> Schedule:
     return Schedule(f"{count} loose pairs", text, series="loose pairs", size=count)
 
 
+def hub(count: int, phases: int = 7) -> Schedule:
+    """Return loaders with conditions and periods of their own, and one store that takes from all of them."""
+    text = HEAD + f"  flags: {{dtype: i32, shape: [rows, {count}]}}\nlaunch: {{grid: [1]}}\nresources:\n"
+    for i in range(count):
+        text += f"  r{i}: {{kind: smem, stages: {2 + i % 5}, dtype: f32, shape: [128]}}\n"
+    tasks, drains = "", ""
+    for i in range(count):
+        own, taken = (tuple(step.replace("ring", f"r{i}") for step in steps) for steps in (FILL, DRAIN))
+        condition = f"flags[loop, {i}] != 0 and iter % {2 + i % phases} != 1"
+        tasks += task(f"load{i}", under(condition, own))
+        drains += under(condition, taken)
+    text += f"tasks:\n{tasks}{task('store', drains)}"
+    return Schedule(f"{count} loaders of one store", text, series="loaders", size=count)
+
+
 def growing() -> Iterator[Schedule]:
     """Yield series of growing schedules."""
     yield from map(chain, range(2, 10))
@@ -160,6 +175,7 @@ def growing() -> Iterator[Schedule]:
     yield from map(steps, (1, 2, 4, 8, 16, 32))
     yield from map(conditions, (1, 2, 4, 8))
     yield from map(nest, (1, 2, 3))
+    yield from map(loose, (2, 4, 8))
 
 
 def explosive() -> Iterator[Schedule]:
@@ -168,4 +184,5 @@ def explosive() -> Iterator[Schedule]:
     yield steps(600)
     yield conditions(200)
     yield loose(12)
+    yield hub(10)
     yield chain(16, stages=7)

@@ -37,7 +37,7 @@ def test_ends_within_its_budget(schedule: Schedule) -> None:
 
 
 def test_out_of_budget_is_not_proved() -> None:
-    row = check.measured(schedules.loose(6), times=1, budget=20)
+    row = check.measured(schedules.hub(3), times=1, budget=20)
     assert (row.verdict, row.states) == ("unproven", 20)
 
 
