@@ -20,6 +20,7 @@ from tsc.rules.routing import (
     unbalanced_snippet,
     undeclared_in_snippet,
     unknown_argument,
+    unknown_at_call,
     unmentioned_in_snippet,
     unused_token,
 )
@@ -42,4 +43,5 @@ RULES: tuple[ModuleType, ...] = (
     aux_with_payload,
     unassigned_output,
     unbalanced_snippet,
+    unknown_at_call,
 )
