@@ -64,12 +64,15 @@ def consistent(system: System, trail: tuple[Answer, ...]) -> bool:
 
 
 def points(system: System, seed: int, rounds: int = 1) -> Iterator[Fixed]:
-    """Yield answers that cover 0 to 6 trips with 0 to 3 tiles, and mixtures that differ from tile to tile."""
+    """Yield answers: 0 to 6 trips with 0 to 3 tiles, a few larger numbers, and mixtures of all sizes."""
     tiles: tuple[int | None, ...] = (0, 1, 2, 3) if uses_tiles(system) else (1,)
     for trips in range(7):
         for tile in tiles:
             for again in range(rounds if system.facts else 1):
                 yield Fixed(system, seed + again, trips, tile)
+    # Further than anything is remembered.
+    for trips, tile in ((9, 1), (17, 2), (30, 1), (None, 5), (2, 9)):
+        yield Fixed(system, seed + 50, trips, tile, most=12)
     for mixture in range(6):
         yield Fixed(system, seed + 100 + mixture, None, None, most=3 if mixture % 2 else 6)
 
