@@ -171,6 +171,19 @@ def test_what_ranges_and_loops_decide() -> None:
     assert found.promises == {"`n` keeps to `min: 1`", "`n` keeps to `multiple_of: 8`", "`m > 2` holds"}
 
 
+def test_a_dim_and_its_share_are_one_number() -> None:
+    dims = "launch: {grid: [1]}\ndims: {n: {multiple_of: 4}}"
+    found = asked(
+        task("a", loop("n // 2"), loop("cdiv(n, 4)")) + ", " + task("b", loop("n"), when("n > 6")), dims
+    )
+    assert found.bounds == [Bound(0, 2), Bound(0), Bound(0, 4)]
+    assert found.tests == [Exceeds(Bound(0), 1, None)]
+    assert found.promises == {"`n` keeps to `multiple_of: 4`"}
+    apart = asked(task("a", loop("n // 3")) + ", " + task("b", loop("n")), dims)
+    assert apart.bounds == [Bound(0), Bound(1)]
+    assert not apart.promises
+
+
 def test_places_of_a_cluster() -> None:
     conditions = ("tile.r > 2", "tile.c > 3", "tile.r % 2 == 0", "cluster.r == 0", "mode > 3")
     schedule = task("a", f"{{work_tile_loop: tiles, body: [{', '.join(map(when, conditions))}]}}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tsc.expr import Expr, Interval, interval, provably
 from tsc.expr.intervals import truth
@@ -12,7 +12,7 @@ from tsc.prove.asked.model import Promise
 from tsc.prove.asked.quotients import multiplied
 from tsc.prove.asked.samples import undecided
 from tsc.prove.asked.scope import Scope
-from tsc.prove.asked.symbols import INT32, Symbols, coordinate_of, expression, free
+from tsc.prove.asked.symbols import INT32, Symbols, coordinate_of, expression, free, replaced
 
 # Beyond so many conditions looked at, and so many proofs sought, a program gets answers from bounds alone:
 # unknown is always right.
@@ -22,13 +22,14 @@ MOST_LOOKS, MOST_PROOFS = 400, 60
 class Decider:
     """Answers what ranges, loops around and promises decide."""
 
-    def __init__(self, program: Program, symbols: Symbols) -> None:
+    def __init__(self, program: Program, symbols: Symbols, dims: Mapping[str, Node]) -> None:
         self.program, self.symbols = program, symbols
         self.promises: dict[Promise, None] = {}
         self.looks = self.proofs = 0
         self._answers: dict[tuple[Node, tuple[Node, ...]], bool | None] = {}
         self._asserts = [
-            (program.flat(expr).tree, ("assert", i)) for i, expr in enumerate(program.spec.assert_)
+            (replaced(program.flat(expr).tree, dims), ("assert", i))
+            for i, expr in enumerate(program.spec.assert_)
         ]
         self._multiples = {name: dim.multiple_of for name, dim in program.dims.items() if dim.multiple_of > 1}
         self._vouched = {
@@ -58,7 +59,7 @@ class Decider:
         """Bound a number by what is known at a place; bounds farther from zero than `most` are left out."""
         ranges = self.symbols.ranges | scope.ranges
         found = self._bounds(tree, ranges, most)
-        if self._vouched & free(tree) and found != self._bounds(tree, self._unvouched(ranges), most):
+        if self._trusted(free(tree)) and found != self._bounds(tree, self._unvouched(ranges), most):
             self._note(free(tree))
         return found
 
@@ -74,7 +75,7 @@ class Decider:
     def _decide(self, condition: Node, facts: list[Node], names: set[str], scope: Scope) -> bool | None:
         ranges = self.symbols.ranges | scope.ranges
         answer = self._prove(condition, facts, ranges, self._multiples)
-        vouched = self._vouched & names
+        vouched = self._trusted(names)
         asserted = [tree for tree, _ in self._asserts if tree in facts]
         if answer is None or not (vouched or asserted):
             return answer
@@ -106,11 +107,15 @@ class Decider:
     def _unvouched(self, ranges: Mapping[str, Interval]) -> dict[str, Interval]:
         """Return ranges without those that promises about dims give."""
         kept = {name: range_ for name, range_ in ranges.items() if not name.startswith("loop:")}
-        return kept | dict.fromkeys(self._vouched, Interval(0, INT32))
+        return kept | dict.fromkeys((*self._vouched, *self.symbols.shares), Interval(0, INT32))
+
+    def _trusted(self, names: set[str] | frozenset[str]) -> set[str]:
+        """Return the dims of which something is promised, of those that these names or shares stand for."""
+        return self._vouched & {self.symbols.shares.get(name, name) for name in names}
 
     def _note(self, names: set[str] | frozenset[str]) -> None:
         """Note the promises about these names."""
-        for name in sorted(self._vouched & names):
+        for name in sorted(self._trusted(names)):
             for key in ("min", "max", "multiple_of"):
                 model = self.program.spec.dims.get(name)
                 written = getattr(model, key, None)
@@ -119,6 +124,14 @@ class Decider:
         for tree, route in self._asserts:
             if free(tree) <= names:
                 self.promise(f"`{self.symbols.text(tree)}` holds", route)
+
+    def vouch(self, dims: Iterable[str]) -> None:
+        """Note that these dims are the multiples that they are promised to be."""
+        for name in sorted(dims):
+            model = self.program.spec.dims.get(name)
+            if model is not None and model.multiple_of is not None:
+                text = f"`{name}` keeps to `multiple_of: {model.multiple_of.text}`"
+                self.promise(text, ("dims", name, "multiple_of"))
 
     def promise(self, text: str, route: tuple[str | int, ...]) -> None:
         """Note a promise."""

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tsc.expr import Expr, ExprError, Interval, parse
 from tsc.expr.intervals import bounds
 from tsc.expr.tree import Binary, Call, Compare, Int, Node, Ref
+from tsc.expr.tree import walk as tree_walk
 from tsc.program.accesses import touches
 from tsc.program.model import Program, Task, Work
-from tsc.program.tree import Loop, Step, TileLoop
+from tsc.program.tree import Loop, Step, TileLoop, walk
 from tsc.program.tree import Node as TreeNode
 from tsc.prove.asked.model import LoopNode
 from tsc.prove.asked.scope import Rank, Scope, Shape, Turn
 from tsc.prove.asked.shapes import shape_of, units_of
 from tsc.prove.asked.symbols import Symbols, loop_symbol
 from tsc.prove.asked.versions import Versions
+from tsc.spec.schedule import Skip
 
 _WORD = re.compile(r"[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)?")
 
@@ -35,6 +38,19 @@ class Places:
     def written(self) -> frozenset[str]:
         """The tensors that the kernel writes."""
         return frozenset(_written(self.program))
+
+    @cached_property
+    def dims(self) -> dict[str, Node]:
+        """The dims that a count divides by what they are promised to be a multiple of, as products."""
+        factors = {name: dim.multiple_of for name, dim in self.program.dims.items() if dim.multiple_of > 1}
+        divided = {
+            name
+            for expr, env in (_counts(self.program) if factors else ())
+            for node in tree_walk(self.program.flat(expr, env).tree)
+            for name, divisor in _quotient(node)
+            if factors.get(name, 1) % divisor == 0
+        }
+        return {name: self.symbols.multiple(name, factors[name]) for name in sorted(divided)}
 
     def versions(self, task: Task) -> Versions:
         """Return the versions of a task's tokens and registers."""
@@ -161,3 +177,22 @@ def _written(program: Program) -> set[str]:
         for touch in touches(step, program.meanings, program.works, task.name, task.replica)
         if touch.writes and touch.operand is not None and touch.operand.kind == "tensor"
     }
+
+
+def _counts(program: Program) -> Iterator[tuple[Expr, Mapping[str, int | bool]]]:
+    """Yield what loops and steps that count are bounded by."""
+    for task in program.tasks:
+        for node, _ in walk(task.tree):
+            if isinstance(node, Loop):
+                yield from ((expr, node.env) for expr in (node.start, node.end))
+            elif isinstance(node, Step) and isinstance(node.model, Skip):
+                yield node.model.count, node.env
+
+
+def _quotient(node: Node) -> Iterator[tuple[str, int]]:
+    """Yield a dim and the number that divides it; nothing where a tree is no such quotient."""
+    match node:
+        case Binary(op="//", left=Ref(name=name), right=Int(value=divisor)) if divisor > 1:
+            yield name, divisor
+        case Call(function="cdiv", args=(Ref(name=name), Int(value=divisor))) if divisor > 1:
+            yield name, divisor

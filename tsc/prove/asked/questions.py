@@ -45,7 +45,7 @@ class Questions:
         self.program = program
         self.symbols = Symbols(program)
         self.places = Places(program, self.symbols)
-        self.decider = Decider(program, self.symbols)
+        self.decider = Decider(program, self.symbols, self.places.dims)
         self.store = Store(self.symbols, self.decider, rounds)
         self.cuts = Cuts()
         self.conditions = Conditions(self.store, self.decider, self.cuts)
@@ -69,6 +69,7 @@ class Questions:
     @property
     def promises(self) -> tuple[Promise, ...]:
         """What the answers rest on, beside the text of the program."""
+        self.decider.vouch(self.symbols.shares.values())
         return tuple(self.decider.promises)
 
     def tree_of(self, question: Number | Fact) -> Node | None:

@@ -148,6 +148,8 @@ class Scope:
         if known is not None:
             return known
         program, head = self.program, name.partition(".")[0]
+        if name in self.places.dims:
+            return self.places.dims[name]
         if name in program.dims or name in program.scalars or name == "sms" or head == "grid":
             return Ref(name)
         if head == "cluster":

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from tsc.expr import Expr, Interval, build
 from tsc.expr.printer import text_of
-from tsc.expr.tree import Call, Index, Node, Ref, children, with_children
+from tsc.expr.tree import Binary, Call, Index, Int, Node, Ref, children, with_children
 from tsc.program.model import Program
 
 TILE = "tile.seq"
@@ -73,6 +73,7 @@ class Symbols:
     ranges: dict[str, Interval] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)  # how a message writes the value of a loop
     local: set[str] = field(default_factory=set)  # those that differ between the CTAs of a cluster
+    shares: dict[str, str] = field(default_factory=dict)  # symbols of what a dim is a multiple of: the dim
     _private: dict[Hashable, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -86,6 +87,14 @@ class Symbols:
         whole = self.program.ranges.get(f"tile.{axis}", Interval(0))
         range_ = Interval(0, max(0, whole.hi) // size)
         return self.own(("unit", axis), f"tile.{axis} // {size}", 1, range_, local=True)
+
+    def multiple(self, dim: str, factor: int) -> Node:
+        """Return a dim that is a multiple of a factor, as the product of it and a symbol."""
+        whole = self.program.ranges.get(dim, Interval(0))
+        range_ = Interval(-(-whole.lo // factor), whole.hi // factor)
+        share = self.own(("share", dim), f"{dim} // {factor}", 0, range_)
+        self.shares[share.name] = dim
+        return Binary("*", Int(factor), share)
 
     def own(
         self, key: Hashable, text: str, depth: int, range_: Interval | None = None, local: bool = False
