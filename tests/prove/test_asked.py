@@ -296,3 +296,25 @@ def test_a_floor_below_the_start_bounds_no_loop() -> None:
 )
 def test_odd_programs_get_answers_of_their_own(nodes: tuple[str, ...]) -> None:
     asked(task("a", *nodes))
+
+
+def test_what_a_loop_tells_of_its_bound_holds_only_inside() -> None:
+    # Inside of the loop there is a round, so its number is 1 or more there; but not where the loop begins.
+    found = asked(task("a", loop("n", "{for: n, as: i, body: [task_sync]}")))
+    assert [number.lo for number in found.questions.numbers] == [0]
+
+
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_a_value_of_several_loops_has_the_bounds_of_all(names: str) -> None:
+    inner = "{for: loop, as: i, body: [task_sync]}"
+    tasks = {"a": task("a", loop("8", inner, more="start: 3,")), "b": task("b", loop("6", inner))}
+    found = asked(", ".join(tasks[name] for name in names))
+    (number,) = found.questions.numbers
+    assert (number.lo, number.hi, number.depth) == (0, 7, 2)
+
+
+def test_a_value_made_on_two_ways_is_neither() -> None:
+    made, large = "{do: own, out: [v]}", when("v > 3")
+    branch = f"{{when: n > 2, then: [{made}, {large}], else: [{made}, {large}]}}"
+    found = asked(task("a", branch, large), works=True)
+    assert len(set(found.tests[1:])) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import product
 
-from tests.prove.asking import asked, loop, task, when
+from tests.prove.asking import asked, loop, queued, task, when
 from tsc.prove.machine import All, Ask, Test
 from tsc.prove.verdict import Answer
 
@@ -56,3 +56,13 @@ def test_values_of_loops_are_known_where_an_answer_was_given() -> None:
     late = next(test for test in found.tests if isinstance(test, Ask))
     assert found.questions.consistent([Answer(late.fact, (-1, 3), None, late.value)]) is False
     assert found.questions.consistent([Answer(late.fact, (-1, 500), None, late.value)]) is not False
+
+
+def test_tiles_have_values_of_their_own() -> None:
+    schedule = f"{{work_tile_loop: tiles, body: [{when('tile.r > 5')}, {when('tile.r + tile.c < 4')}]}}"
+    found = queued(task("a", schedule))
+    large, small = (Answer(t.fact, (0,), None, t.value) for t in found.tests if isinstance(t, Ask))
+    other = Answer(large.index, (1,), None, not large.value)
+    assert found.questions.consistent([large, other]) is not False
+    assert found.questions.consistent([large, small]) is False
+    assert found.questions.consistent([other, small]) is not False
