@@ -60,7 +60,6 @@ def declare_tiles(function: Function, scope: Scope) -> Decoder:
         size = dict(program.cluster).get(axis, 1)
         extent = parse(f"cdiv({axes[axis].text}, {size})") if size > 1 else axes[axis]
         values.append(_cast(function.cpp(extent, {}, scope), shape.wide))
-    values += [_cast(function.cpp(option, {}, scope), shape.wide) for option in shape.options.values()]
     for name in shape.walk.tables.values():
         _count_rows(kernel, queue, program.tensors[name])
         values.append(function.view(program.tensors[name]))
@@ -130,9 +129,7 @@ class _Shape:
         self.walk: Walk = walk_of(queue.order, names)
         self.wide = is_wide(program, queue)
         self.type = "i64" if self.wide else "int"
-        flat = {name: program.values.flat(option) for name, option in self.walk.options.items()}
-        self.known = {name: option for name, option in flat.items() if option.value is not None}
-        self.options = {name: self.walk.options[name] for name in flat if name not in self.known}
+        self.options = {name: self._option(option) for name, option in self.walk.options.items()}
         self.prepared = self.walk.prepared()
         late = [expr for step in self.walk.steps if not set(step.names) & self.prepared for expr in _of(step)]
         late += self.walk.coordinates.values()
@@ -143,6 +140,12 @@ class _Shape:
         asked |= {name for expr in self.walk.coordinates.values() for name in expr.free}
         # With a tile a CTA nobody counts, and some orders need not know how far their slowest axis goes.
         self.axes = [axis for axis in names if queue.policy != "grid" or units(axis) in asked]
+
+    def _option(self, option: Expr) -> Expr:
+        """Put in a number known when built; where 32 bits count all units, more of them are all as well."""
+        flat = self.program.values.flat(option)
+        huge = flat.value is not None and flat.value > INT32 and not self.wide
+        return parse(INT32) if huge else flat
 
     def _divisors(self, late: list[Expr]) -> set[str]:
         """Find the prepared names that late steps divide by, at first hand or as one of two."""
@@ -163,7 +166,6 @@ class _Shape:
     def members(self, kernel: Kernel) -> list[dict[str, str]]:
         """Return the members of the struct: what a task gives, then what follows from it."""
         given = [(f"{axis}_units", self._member_type(units(axis))) for axis in self.axes]
-        given += [(name, self.type) for name in self.options]
         given += [
             (name, _view(kernel, self.program.tensors[param])) for name, param in self.walk.tables.items()
         ]
@@ -208,7 +210,7 @@ class _Shape:
 
     def cpp(self, expr: Expr) -> Cpp:
         """Return an expression of the walk as C++."""
-        own = substitute(expr, self.known) if self.known else expr
+        own = substitute(expr, self.options)
         ranges = dict.fromkeys(own.free, _WIDE if self.wide else _NARROW)
         return to_cpp(own, _spelled, ranges, lambda name, args: f"{name}({', '.join(args)})")
 

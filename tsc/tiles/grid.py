@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any
 
@@ -93,11 +93,11 @@ def _compiled(walk: Walk, axes: tuple[str, ...]) -> Callable[..., list[Place]]:
     prepared = walk.prepared()
     known = [_plain(units(axis)) for axis in axes] + [*walk.options, *walk.tables]
     lines, loop = [], []
-    scope: dict[str, Any] = {"cdiv": cdiv, "true": True, "false": False, "flat": chain.from_iterable}
+    curves: list[Callable[..., object]] = []
     for step in walk.steps:
         if isinstance(step, Curve):
-            curve = f"every_{step.function}"
-            scope[curve] = step.every
+            curve = f"every_{len(curves)}"
+            curves.append(step.every)
             lines.append(f"curve = list(flat({curve}({', '.join(map(_python, step.extents))})))")
             loop.append(f"{', '.join(step.names)} = curve[{_python(step.number)}]")
         else:
@@ -107,6 +107,13 @@ def _compiled(walk: Walk, axes: tuple[str, ...]) -> Callable[..., list[Place]]:
     head = f"def every(count, {', '.join(known)}):"
     body = [*lines, "found = []", f"for {INDEX} in range(count):", *(f"  {line}" for line in loop)]
     text = "\n  ".join([head, *body, f"  found.append(({place}))", "return found"])
+    return _function(text, tuple(curves))
+
+
+@lru_cache(maxsize=64)
+def _function(text: str, curves: tuple[Callable[..., object], ...]) -> Callable[..., list[Place]]:
+    scope: dict[str, Any] = {"cdiv": cdiv, "true": True, "false": False, "flat": chain.from_iterable}
+    scope.update((f"every_{number}", curve) for number, curve in enumerate(curves))
     exec(compile(text, "<walk>", "exec"), scope)
     made: Callable[..., list[Place]] = scope["every"]
     return made
