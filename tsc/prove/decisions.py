@@ -205,13 +205,27 @@ class Decisions:
                 known = lo if lo is not None else hi
                 if value is not None and known is not None and stream == 0:
                     line: NumberKey = tiles[0], (), points[0][1]
-                    kept[line] = kept.get(line, 0) + 1 + known - value
+                    # In the tile where it stands an agent may be behind by all the rounds that others had.
+                    here = points[:1] == points_of(state.frames[agent][:1])
+                    kept[line] = kept.get(line, 0) + 1 + (0 if here else known - value)
             for line, much in kept.items():
-                value, occurrence = self._position(state, agent, line[0], ())
-                known, _ = self.range(state, line)
-                # Only who is behind: the new stream must not say more than the old one.
-                if much > self.code.deep and value is not None and known is not None and known > value:
-                    self._move(state, agent, line, occurrence, value + 1)
+                if much > self.code.deep:
+                    self._leave_tiles(state, agent, line)
+
+    def _leave_tiles(self, state: State, agent: int, line: NumberKey) -> None:
+        """Let an agent go on with tiles of its own, and all who are where it is.
+
+        Only who is behind: the new stream must not say more than the old one.
+        """
+        value, occurrence = self._position(state, agent, line[0], ())
+        known, _ = self.range(state, line)
+        if value is None or known is None or known <= value + 1:
+            return  # in the tile after it, letting go of the numbers inside is enough
+        for other in range(len(self.code.agents)):
+            if state.streams[other].get((line[0], ()), 0) == line[2]:
+                place, _ = self._position(state, other, line[0], ())
+                if place == value:
+                    self._move(state, other, line, occurrence, value + 1)
 
     def _position(self, state: State, agent: int, number: int, points: Points) -> tuple[int | None, int]:
         """Return with which value of a number's loop an agent goes on, and which of such loops it is."""
