@@ -17,7 +17,7 @@ from tsc.prove.record import Recording, alarm_of
 from tsc.prove.relative import Ignorance, covers, relative
 from tsc.prove.run import Runner, TooLong
 from tsc.prove.state import State
-from tsc.prove.verdict import Alarm, Answer, Coordinates, Event, Oracle, Outcome, Verdict
+from tsc.prove.verdict import OUTSIDE, Alarm, Answer, Coordinates, Event, Oracle, Outcome, Verdict
 
 BUDGET = 2_000
 """States that a proof looks at unless told otherwise."""
@@ -76,13 +76,14 @@ def _prove(system: System, budget: int, possible: Possible | None) -> Verdict:
 
 def _shared(code: Code) -> tuple[int, ...]:
     """Return the numbers that tiles or rounds share and that are asked afresh in each; two at most."""
+    sites = [site for one in code.agents for site in one.sites if site.number]
+    # Outside of tiles there is one tile only.
+    in_tiles = {site.index for site in sites if site.loops[0] >= 0}
     found = dict.fromkeys(
         site.index
-        for one in code.agents
-        for site in one.sites
-        if site.number
-        and code.system.numbers[site.index].depth == 0
-        and max(site.loops[: site.depth], default=-1) >= 0
+        for site in sites
+        if code.system.numbers[site.index].depth <= (site.index not in in_tiles)
+        and max(site.loops[: site.depth], default=OUTSIDE) >= 0
     )
     return tuple(found)[:2]
 
