@@ -1,7 +1,7 @@
 """Times the check of schedules: states, time, memory and verdict, for one verdict on all trip counts.
 
     python benchmarks/check.py                # the usual schedules, then growing ones
-    python benchmarks/check.py --explosive    # those that no proof gets through, within the budget
+    python benchmarks/check.py --explosive    # those made to explode, which end within the budget
 
 `proof` is the proof alone, `translate` what makes the system that it runs, `check` the whole way from the
 text, the reading and all rules included: processor time, the best of five. Where the package
@@ -12,6 +12,7 @@ number there.
 from __future__ import annotations
 
 import argparse
+import datetime
 import importlib.util
 import json
 import math
@@ -138,11 +139,11 @@ def growth(rows: Iterable[Row]) -> dict[str, float]:
     }
 
 
-def beside(rows: Iterable[Row], times: int = TIMES) -> None:
+def beside(rows: Iterable[Row], times: int = TIMES) -> list[dict[str, Any]]:
     """Print the verdicts on patterns that both check: ours for all trip counts, the peer's for some."""
     from benchmarks import peer
 
-    ours = {row.title: row for row in rows}
+    ours, found = {row.title: row for row in rows}, []
     print(f"\n{'schedule':40}   states        ms  verdict   trips    states        ms  verdict of the peer")
     for schedule in peer.every():
         row, said = ours[schedule.title], peer.asked(schedule, times)
@@ -152,6 +153,8 @@ def beside(rows: Iterable[Row], times: int = TIMES) -> None:
             f"{row.title:40}   {own} {said.trips:8} {states:>9} {said.milliseconds:9.1f}  {said.verdict}",
             flush=True,
         )
+        found.append(asdict(said))
+    return found
 
 
 def resident() -> float:
@@ -165,15 +168,20 @@ def main() -> None:
     parser.add_argument("--explosive", action="store_true", help="schedules made to explode")
     parser.add_argument("--budget", type=int, default=BUDGET, help="states that a proof may look at")
     parser.add_argument("--times", type=int, default=TIMES)
+    parser.add_argument("--commit", default="unknown")
     parser.add_argument("--out", type=Path, help="a JSON file for all figures")
     options = parser.parse_args()
-    print(f"Python {platform.python_version()}, budget {options.budget:,} states, best of {options.times}\n")
+    times = 1 if options.explosive else options.times
+    print(
+        f"Python {platform.python_version()}, budget {options.budget:,} states, best of {times}, ms and MB\n"
+    )
+    said: list[dict[str, Any]] = []
     if options.explosive:
-        rows = rows_of(schedules.explosive(), 1, options.budget)
+        rows = rows_of(schedules.explosive(), times, options.budget)
     else:
-        rows = rows_of(schedules.usual(), options.times, options.budget)
+        rows = rows_of(schedules.usual(), times, options.budget)
         print()
-        rows += rows_of(schedules.growing(), options.times, options.budget)
+        rows += rows_of(schedules.growing(), times, options.budget)
         print()
         for name, power in growth(rows).items():
             print(f"{name}: the proof's time grows with the power {power:.2f} of the size")
@@ -181,9 +189,18 @@ def main() -> None:
     if importlib.util.find_spec(PEER) is None:
         print(f"the package `{PEER}` is not installed, so nothing is compared with it")
     elif not options.explosive:
-        beside(rows, options.times)
+        said = beside(rows, times)
     if options.out:
-        options.out.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+        facts = {
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "commit": options.commit,
+            "python": platform.python_version(),
+            "times": times,
+            "budget": options.budget,
+            "rows": [asdict(row) for row in rows],
+            "peer": said,
+        }
+        options.out.write_text(json.dumps(facts, indent=1) + "\n")
 
 
 if __name__ == "__main__":

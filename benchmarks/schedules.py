@@ -179,7 +179,7 @@ def growing() -> Iterator[Schedule]:
 
 
 def explosive() -> Iterator[Schedule]:
-    """Yield schedules that no proof gets through: deep nests, thousands of steps, hundreds of conditions."""
+    """Yield schedules made to explode: deep nests, thousands of steps, hundreds of conditions."""
     yield nest(12)
     yield steps(600)
     yield conditions(200)
