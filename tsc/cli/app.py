@@ -12,6 +12,7 @@ import typer
 
 from tsc.cli import build, check, emit, explain, graph, inspect, rules, schema, table, tree
 from tsc.cli.exits import FAULT_OF_TOOL, OutputError, complain
+from tsc.cli.quick import quicken
 
 app = typer.Typer(
     name="tsc",
@@ -99,6 +100,7 @@ def run() -> NoReturn:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # What a command makes it keeps until it ends, so that collecting early finds nothing.
     gc.set_threshold(200_000)
+    quicken()
     try:
         main()
     except SystemExit as done:
