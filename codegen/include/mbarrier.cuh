@@ -45,6 +45,12 @@ DEVICE void mbarrier_arrive_cluster(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+// The same with an announcement of bytes that async copies will count down there.
+DEVICE void mbarrier_arrive_expect_cluster(u32 barrier, u32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cluster.b64 _, [%0], %1;"
+               ::"r"(barrier), "r"(bytes) : "memory");
+}
+
 // ---- waits ------------------------------------------------------------------------------------
 
 // True when the phase of that parity is complete. False when a hardware-set time has passed; the caller asks

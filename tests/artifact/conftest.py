@@ -44,6 +44,7 @@ MANIFEST: dict[str, object] = {
         {"kind": "stride", "tensor": "x", "dim": 0, "type": "i64"},
         {"kind": "value", "expr": "m", "type": "i32"},
         {"kind": "scalar", "param": "eps", "type": "f32"},
+        {"kind": "counter", "queue": "tiles"},
     ],
     "tensor_maps": [{"tensor": "x", "box": [64, 64], "swizzle": 0, "l2": 128, "fill": "zero"}],
     "layout": [
@@ -51,6 +52,7 @@ MANIFEST: dict[str, object] = {
         {"name": "spare", "offset": 8192, "bytes": 512, "stages": 1, "over": "stage 1 of ring"},
     ],
     "barriers": [{"name": "ring.full", "offset": 98304, "count": 12, "arrivals": 1}],
+    "queue": {"name": "tiles", "policy": "atomic", "stages": 2},
 }  # fmt: skip
 
 KERNEL = """

@@ -51,7 +51,6 @@ DEBUG
 """
 TAKEN = ["{wait: ring}", "{tma_store: y, at: [tile.m, 0], from: ring}", "{store_wait: 0}", "{release: ring}"]
 GIVEN = ["{acquire: ring}", "{tma_load: x, at: [tile.m, 0], to: ring}", "{commit: ring}"]
-TILE = ["{wait: tiles}", "{release: tiles}"]
 FRAGMENT = "  f: {kind: registers, dtype: f32, shape: [64, 64]}"
 ROWS_OF = f"{FRAGMENT}\n  r: {{kind: registers, dtype: f32, rows_of: f}}"
 DONE = "  done: {kind: registers, dtype: bool, per_thread: 1}"
@@ -79,17 +78,10 @@ def operation(step: str, resources: str = FRAGMENT, target: str = "sm_90a") -> l
 
 ON_TENSOR_MEMORY = f"{SCORES}\n{FRAGMENT}"
 CASES = {
-    "`policy: atomic`, `policy: clc`": [
-        spec().replace("static", "atomic"),
-        spec(target="sm_100a").replace("static", "clc"),
-    ],
     "`order` other than `linear`, `reverse`": [
         spec(more_of_queue=", order: {kind: hilbert}"),
         spec(more_of_queue=", order: {kind: group_major, along: m, group: 8}"),
         spec(more_of_queue=", order: {kind: linear, reverse: [m]}"),
-    ],
-    "`stride`": [
-        spec(load=[*GIVEN, TILE[0], "{get_and_advance_work_tile: tiles, stride: 2}", TILE[1]])
     ],
     "`cta_group: 2`": [spec(launch="launch: {cluster: {m: 2}, cta_group: 2}", target="sm_100a")],
     "`ctas: leader`": [

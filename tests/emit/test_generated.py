@@ -42,7 +42,6 @@ def found(text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("text", "route", "words"),
     [
-        (small(LOOP, TILES % ("atomic", ""), PARAMS, ""), "resources.tiles.policy", "policy: atomic"),
         (
             small(LOOP, TILES % ("static", ", order: {kind: group_major, along: m, group: 4}"), PARAMS, ""),
             "resources.tiles.order",

@@ -26,26 +26,25 @@ def cdiv(a: int, b: int) -> int:
     return -(-a // b)
 
 
-def ctas(found: Program, m: int, n: int, sms: int) -> int:
+def ctas(found: Program, m: int, n: int, sms: int, clusters: int | None = None) -> int:
     assert found.grid is not None and len(found.grid) == 1
-    return int(evaluate(found.grid[0], {"m": m, "n": n, "sms": sms}))
+    names = {"m": m, "n": n, "sms": sms, "launch.clusters": sms if clusters is None else clusters}
+    return int(evaluate(found.grid[0], names))
 
 
 SIZES = st.integers(0, 5000), st.integers(0, 40), st.integers(1, 160)
 
 
-@given(*SIZES, st.sampled_from((1, 2, 4)))
-def test_one_cta_a_tile(m: int, n: int, sms: int, size: int) -> None:
+@given(*SIZES, st.sampled_from((1, 2, 4)), st.sampled_from(("grid", "clc")))
+def test_one_cta_a_tile(m: int, n: int, sms: int, size: int, policy: str) -> None:
     clusters = cdiv(cdiv(m, 64), size) * n
-    assert ctas(queued("grid", f"cluster: {{r: {size}}}"), m, n, sms) == clusters * size
+    assert ctas(queued(policy, f"cluster: {{r: {size}}}"), m, n, sms) == clusters * size
 
 
-@given(*SIZES, st.sampled_from((1, 2)), st.sampled_from((1, 2)))
-def test_even_waves(m: int, n: int, sms: int, size: int, per_sm: int) -> None:
-    found = queued("static", f"cluster: {{r: {size}}}, ctas_per_sm: {per_sm}")
-    count = ctas(found, m, n, sms)
+@given(*SIZES, st.sampled_from((1, 2)), st.sampled_from(("static", "atomic")))
+def test_even_waves(m: int, n: int, most: int, size: int, policy: str) -> None:
+    count = ctas(queued(policy, f"cluster: {{r: {size}}}"), m, n, 132, most)
     tiles = cdiv(cdiv(m, 64), size) * n
-    most = max(1, sms * per_sm // size)
     assert count % size == 0
     if tiles == 0:
         assert count == 0

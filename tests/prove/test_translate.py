@@ -69,7 +69,8 @@ def test_barriers_count_what_the_generated_code_sets_them_up_for(path: Path) -> 
     found = of_file(str(path))
     program, counts = found.program, dict[str, int]()
     for source, one in zip(found.barriers, found.system.barriers, strict=True):
-        several = program.memories[ring_of(found, source.owner)].copies > 1 if source.side in SIDES else False
+        memory = program.memories.get(ring_of(found, source.owner))
+        several = source.side in SIDES and memory is not None and memory.copies > 1
         if source.side in SIDES and source.cta == 0:
             name = f"{source.owner}.{source.side}" + (f"[{source.copy}]" if several else "")
             counts[name] = one.count
@@ -77,6 +78,9 @@ def test_barriers_count_what_the_generated_code_sets_them_up_for(path: Path) -> 
     shared = any(pipeline.multicast for pipeline in program.pipelines.values())
     # A full barrier that hears of the loads of other CTAs counts these for their bytes.
     told = {name: count for name, count in counts.items() if not (shared and ".full" in name)}
+    queue = program.queue
+    if queue is not None and queue.dynamic:
+        assert {f"{queue.name}.full", f"{queue.name}.empty"} <= told.keys()
     assert told == {name: set_up[name] for name in told}
 
 

@@ -299,7 +299,7 @@ def test_answers_of_a_dynamic_queue_are_a_ring() -> None:
     queue = found.program.queue
     assert queue is not None and queue.policy == "clc"
     fetch = agent(found, "tiles.fetch")
-    assert verbs(fetch) == ["Wait", "Touch", "Arrive", "Wait", "Touch", "Arrive"]
+    assert verbs(fetch) == ["Wait", "Load", "Arrive", "Wait", "Touch", "Arrive"]
     assert barrier(found, "tiles", "full").count == 1
     assert barrier(found, "tiles", "empty").count == sum(
         1 if task.single else task.warps or 0 for task in found.program.tasks

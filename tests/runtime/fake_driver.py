@@ -60,6 +60,8 @@ class FakeDriver:
         self.attributes: dict[tuple[str, int], int] = {}
         self.freed: list[int] = []
         self.next_address = 0x7000_0000_0000
+        self.ctas_each = 2
+        self.clusters = 64
         self._threads = threading.local()
         self._lock = threading.Lock()
 
@@ -181,6 +183,21 @@ class FakeDriver:
 
     def cuMemsetD8Async(self, pointer: int, value: int, size: int, stream: int) -> tuple[Any, ...]:
         return (self._record("cuMemsetD8Async", pointer, value, size, stream),)
+
+    def cuStreamCreate(self, flags: int) -> tuple[Any, ...]:
+        return self._record("cuStreamCreate", flags), bindings.CUstream(0x5000)
+
+    def cuStreamSynchronize(self, stream: Any) -> tuple[Any, ...]:
+        return (self._record("cuStreamSynchronize", int(stream)),)
+
+    def cuStreamDestroy(self, stream: Any) -> tuple[Any, ...]:
+        return (self._record("cuStreamDestroy", int(stream)),)
+
+    def cuOccupancyMaxActiveBlocksPerMultiprocessor(self, *asked: Any) -> tuple[Any, ...]:
+        return self._record("cuOccupancyMaxActiveBlocksPerMultiprocessor", *asked[1:]), self.ctas_each
+
+    def cuOccupancyMaxActiveClusters(self, function: Any, config: Any) -> tuple[Any, ...]:
+        return self._record("cuOccupancyMaxActiveClusters", config.sharedMemBytes), self.clusters
 
     def cuTensorMapEncodeTiled(
         self,

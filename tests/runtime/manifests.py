@@ -52,7 +52,7 @@ def manifest(**changes: Any) -> dict[str, Any]:
         "layout": [],
         "barriers": [],
     }
-    assert changes.keys() <= plain.keys()
+    assert changes.keys() <= plain.keys() | {"queue"}
     plain.update(changes)
     if "dims" not in changes:
         names = {name for param in plain["params"] for name in param.get("shape", []) if name.isidentifier()}

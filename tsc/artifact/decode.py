@@ -16,9 +16,11 @@ from tsc.artifact.model import (
     Assertion,
     Barrier,
     Constant,
+    CounterArgument,
     Dim,
     Manifest,
     PointerArgument,
+    Queue,
     Region,
     Scalar,
     ScalarArgument,
@@ -72,6 +74,7 @@ def decode_manifest(text: bytes) -> Manifest:
         tensor_maps=fields.each("tensor_maps", _tensor_map),
         layout=fields.each("layout", _region),
         barriers=fields.each("barriers", _barrier),
+        queue=_queue(fields.value("queue")) if "queue" in fields else None,
     )
     _check_references(manifest)
     _check_expressions(manifest)
@@ -135,7 +138,7 @@ def _assertion(value: object, route: str) -> Assertion:
 
 def _argument(value: object, route: str) -> Argument:
     fields = Fields(value, route)
-    match fields.choice("kind", ("tensor_map", "pointer", "stride", "value", "scalar")):
+    match fields.choice("kind", ("tensor_map", "pointer", "stride", "value", "scalar", "counter")):
         case "tensor_map":
             return TensorMapArgument(fields.integer("map", 0, _U32))
         case "pointer":
@@ -146,6 +149,8 @@ def _argument(value: object, route: str) -> Argument:
             )
         case "value":
             return ValueArgument(fields.text("expr"), fields.choice("type", ARGUMENT_TYPES))
+        case "counter":
+            return CounterArgument(fields.text("queue"))
         case _:
             return ScalarArgument(fields.text("param"), fields.choice("type", ARGUMENT_TYPES))
 
@@ -182,6 +187,17 @@ def _barrier(value: object, route: str) -> Barrier:
     )
 
 
+def _queue(value: object) -> Queue | None:
+    if value is None:
+        return None
+    fields = Fields(value, "queue")
+    return Queue(
+        name=fields.text("name"),
+        policy=fields.choice("policy", ("grid", "static", "atomic", "clc")),
+        stages=fields.integer("stages", 0, _U32),
+    )
+
+
 def _check_references(manifest: Manifest) -> None:
     tensors = {tensor.name: tensor for tensor in manifest.tensors}
     scalars = {scalar.name for scalar in manifest.scalars}
@@ -206,6 +222,8 @@ def _check_references(manifest: Manifest) -> None:
                     damaged(f"`{route}.dim` is {dim}, and `{name}` has {ranks[name]} dimensions")
             case ScalarArgument(name, _):
                 _known(name, scalars, f"{route}.param")
+            case CounterArgument(name):
+                _known(name, () if manifest.queue is None else (manifest.queue.name,), f"{route}.queue")
     for index, described in enumerate(manifest.tensor_maps):
         _known(described.tensor, ranks, f"tensor_maps[{index}].tensor")
         if not 1 <= len(described.box) <= 5 or len(described.box) != ranks[described.tensor]:
@@ -223,7 +241,13 @@ def _known(name: str, names: Container[str], route: str) -> None:
 
 
 def _check_expressions(manifest: Manifest) -> None:
-    names = {"sms", *manifest.constants, *manifest.dims, *(scalar.name for scalar in manifest.scalars)}
+    names = {
+        "sms",
+        "launch.clusters",
+        *manifest.constants,
+        *manifest.dims,
+        *(scalar.name for scalar in manifest.scalars),
+    }
     texts = {f"grid[{index}]": text for index, text in enumerate(manifest.grid)}
     for index, condition in enumerate(manifest.asserts):
         texts[f"asserts[{index}].expr"] = condition.expr

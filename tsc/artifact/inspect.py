@@ -60,6 +60,7 @@ class Inspection:
             *_group("dims", [_dim(manifest, name) for name in manifest.dims]),
             *_group("constants", [f"{name} = {json.dumps(one)}" for name, one in manifest.constants.items()]),
             *_group("asserts", [condition.text or condition.expr for condition in manifest.asserts]),
+            *_group("queue", _queue(manifest)),
             ("grid", " x ".join(manifest.grid)),
             ("block", _extent(manifest.block)),
             ("cluster", _extent(manifest.cluster)),
@@ -123,6 +124,14 @@ def _dim(manifest: Manifest, name: str) -> str:
     dim = manifest.dims[name]
     text = f"{name}: {dim.min:,} to {dim.max:,}"
     return f"{text}, multiple of {dim.multiple_of:,}" if dim.multiple_of > 1 else text
+
+
+def _queue(manifest: Manifest) -> list[str]:
+    queue = manifest.queue
+    if queue is None:
+        return []
+    text = f"{queue.name}: {queue.policy}"
+    return [f"{text}, {queue.stages} answer{_plural(queue.stages)} in flight" if queue.stages else text]
 
 
 def _layout(manifest: Manifest) -> list[str]:

@@ -18,9 +18,11 @@ from tsc.artifact.model import (
     Assertion,
     Barrier,
     Constant,
+    CounterArgument,
     Dim,
     Manifest,
     PointerArgument,
+    Queue,
     Region,
     Scalar,
     ScalarArgument,
@@ -42,9 +44,11 @@ __all__ = [
     "Assertion",
     "Barrier",
     "Constant",
+    "CounterArgument",
     "Dim",
     "Manifest",
     "PointerArgument",
+    "Queue",
     "Region",
     "Scalar",
     "ScalarArgument",
@@ -76,6 +80,7 @@ _KIND: Final[dict[type, str]] = {
     StrideArgument: "stride",
     ValueArgument: "value",
     ScalarArgument: "scalar",
+    CounterArgument: "counter",
 }
 
 

@@ -118,7 +118,18 @@ class ScalarArgument:
     type: str
 
 
-Argument: TypeAlias = TensorMapArgument | PointerArgument | StrideArgument | ValueArgument | ScalarArgument
+@dataclass(frozen=True, slots=True)
+class CounterArgument:
+    """The address of the counter of a queue: 32 bits of the loader's, which launches that may run at the same
+    time never share. They are 0 before each launch, and the kernel leaves them so.
+    """
+
+    queue: str
+
+
+Argument: TypeAlias = (
+    TensorMapArgument | PointerArgument | StrideArgument | ValueArgument | ScalarArgument | CounterArgument
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +172,15 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True)
+class Queue:
+    """How tiles reach the CTAs; `stages` answers are in flight, none where tiles follow by number."""
+
+    name: str
+    policy: Literal["grid", "static", "atomic", "clc"]
+    stages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """Everything a launch needs beside the code."""
 
@@ -188,6 +208,7 @@ class Manifest:
     tensor_maps: tuple[TensorMap, ...]
     layout: tuple[Region, ...]
     barriers: tuple[Barrier, ...]
+    queue: Queue | None = None
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:

@@ -153,6 +153,7 @@ def _layout(kernel: Kernel) -> tuple[Constant, ...]:
     """Return the constants of the layout, those of a resource together."""
     program = kernel.program
     owners = [*program.memories, *program.groups, *(name for name, _ in program.orders)]
+    owners += [] if program.queue is None else [program.queue.name]
     kinds = ["", "stage", "copy", "full", "full.copy", "empty", "empty.copy"]
 
     def rank(key: str) -> tuple[int, int]:
@@ -227,8 +228,6 @@ def _refuse_queue(kernel: Kernel) -> None:
     queue = kernel.program.queue
     if queue is None:
         return
-    if queue.policy not in ("grid", "static"):
-        kernel.refuse((*queue.route, "policy"), f"`policy: {queue.policy}` is not generated yet")
     if queue.order.kind != "linear":
         kernel.refuse((*queue.route, "order"), f"`order` of kind `{queue.order.kind}` is not generated yet")
     elif queue.order.reverse:

@@ -119,9 +119,9 @@ class Kernel:
     @property
     def remote(self) -> bool:
         """Whether CTAs touch each other's shared memory."""
-        return self.cluster_size > 1 and any(
-            pipeline.multicast for pipeline in self.program.pipelines.values()
-        )
+        queue = self.program.queue
+        shares = any(pipeline.multicast for pipeline in self.program.pipelines.values())
+        return self.cluster_size > 1 and (shares or (queue is not None and queue.dynamic))
 
     def axis(self, name: str) -> tuple[int, int]:
         """Return the CTAs along a cluster axis and the distance of their ranks."""
@@ -174,7 +174,7 @@ class Kernel:
         return self._parameters[key]
 
     def parameters(self) -> tuple[Parameter, ...]:
-        """Return all parameters: maps, pointers and strides, sizes, scalars."""
+        """Return all parameters: maps, pointers and strides, the queue's counter, sizes, scalars."""
         order = {"tensor_map": 0, "pointer": 1, "stride": 1, "value": 2, "scalar": 3}
         tensors, names = list(self.program.tensors), [*self.program.dims, "sms", *self.program.scalars]
 
@@ -183,6 +183,8 @@ class Kernel:
             kind = str(parameter.argument["kind"])
             if kind == "tensor_map":
                 return 0, tensors.index(key[1]), int(key[2])
+            if kind == "counter":
+                return 1, len(tensors), 0
             if kind in ("pointer", "stride"):
                 return order[kind], tensors.index(key[1]), int(key[2]) + 1 if kind == "stride" else 0
             return order[kind], names.index(key[1]) if key[1] in names else len(names), 0
@@ -218,6 +220,11 @@ class Kernel:
         argument = {"kind": "stride", "tensor": tensor.name, "dim": dim, "type": "i64"}
         wanted = f"{tensor.name}_stride_{dim}"
         return self.parameter("stride", tensor.name, str(dim), type_="i64", wanted=wanted, argument=argument)
+
+    def counter(self, queue: str) -> Parameter:
+        """Return the parameter of a queue's counter, which the loader owns."""
+        argument = {"kind": "counter", "queue": queue}
+        return self.parameter("counter", type_="u32*", wanted=f"{queue}_counter", argument=argument)
 
     def tensor_map(self, key: MapKey) -> Parameter:
         """Return the parameter of a tensor map; its index in the manifest follows from the order of

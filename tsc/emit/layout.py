@@ -5,7 +5,8 @@ from __future__ import annotations
 from tsc.emit.arrivals import counted, weight
 from tsc.emit.kernel import Kernel
 from tsc.emit.plan import Barriers, Region
-from tsc.program.model import Memory
+from tsc.program.model import Answers, Memory
+from tsc.program.queue import ANSWER_BYTES
 
 
 def regions(kernel: Kernel) -> tuple[Region, ...]:
@@ -34,6 +35,11 @@ def regions(kernel: Kernel) -> tuple[Region, ...]:
         for copy in range(memory.copies):
             begin = memory.offset + copy * memory.copy_bytes
             found.append(Region(f"{memory.name}[{copy}]", begin, size, stages, ", ".join(notes), over))
+    answers = kernel.program.queue.answers if kernel.program.queue is not None else None
+    if kernel.program.queue is not None and answers is not None:
+        size, stages = answers.stages * ANSWER_BYTES, answers.stages
+        note = f"{stages} answers of {ANSWER_BYTES}"
+        found.append(Region(kernel.program.queue.name, answers.offset, size, stages, note))
     # What an overlay lies over stands before it.
     return tuple(sorted(found, key=lambda region: (region.offset, bool(region.over), -region.bytes)))
 
@@ -70,6 +76,12 @@ def barriers(kernel: Kernel) -> tuple[Barriers, ...]:
                 times = f"{copy} * " if copy > 1 else ""
                 base = f"{kernel.place(f'{owner}.{side}', start or 0)} + {times}{step}"
             found[offset] = Barriers(label, base, offset, pipeline.stages, max(1, arrivals))
+    if program.queue is not None and (answers := program.queue.answers) is not None:
+        name, stages = program.queue.name, answers.stages
+        counts = {"full": answers.full_arrivals, "empty": _given_back(kernel, answers)}
+        for side, offset in (("full", answers.full_offset), ("empty", answers.empty_offset)):
+            label = f"{name}.{side}"
+            found[offset] = Barriers(label, kernel.place(label, offset), offset, stages, max(1, counts[side]))
     for order in program.orders.values():
         if order.kind != "turn" or order.offset is None:
             continue
@@ -80,3 +92,10 @@ def barriers(kernel: Kernel) -> tuple[Barriers, ...]:
             base = kernel.place(key, order.offset) + (f" + {8 * i}" if i else "")
             found[order.offset + 8 * i] = Barriers(f"{key}[{i}]", base, order.offset + 8 * i, 1, count)
     return tuple(found[offset] for offset in sorted(found))
+
+
+def _given_back(kernel: Kernel, answers: Answers) -> int:
+    """Return the arrivals by which all tasks of a cluster give an answer back."""
+    more = weight(kernel, "warps") - 1
+    warps = sum(task.warps or 1 for task in map(kernel.program.task, answers.takers) if not task.single)
+    return answers.empty_arrivals + more * warps * kernel.cluster_size

@@ -69,6 +69,18 @@ def manifest_of(
         "barriers": [
             {"name": b.name, "offset": b.offset, "count": b.count, "arrivals": b.arrivals} for b in barriers
         ],
+        "queue": _queue(program),
+    }
+
+
+def _queue(program: Program) -> dict[str, Any] | None:
+    queue = program.queue
+    if queue is None:
+        return None
+    return {
+        "name": queue.name,
+        "policy": queue.policy,
+        "stages": queue.answers.stages if queue.answers else 0,
     }
 
 

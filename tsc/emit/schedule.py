@@ -12,35 +12,22 @@ from tsc.emit.kernel import Kernel
 from tsc.emit.loops import Loops
 from tsc.emit.operations import lower_operation
 from tsc.emit.plan import Comment, Compound, Item, Statement
+from tsc.emit.queue import Tiles
 from tsc.emit.rings import Rings
 from tsc.emit.scope import Scope
 from tsc.emit.steps import Steps
 from tsc.emit.works import Works
-from tsc.expr import EvalError, Expr, ExprError, build, parse
+from tsc.expr import EvalError, Expr, ExprError, build
 from tsc.expr.tree import Compare, Ref, Unary
 from tsc.ops.base import Engine
 from tsc.ops.lowering import Refused
 from tsc.ops.registry import BY_VERB
 from tsc.ops.store_wait import StoreWait
 from tsc.program.accesses import touches
-from tsc.program.model import Queue, Task
+from tsc.program.model import Task
 from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop
 from tsc.source.document import Document
-from tsc.spec.resources import Queue as QueueModel
 from tsc.spec.schedule import Do
-
-QUEUE_VERBS = frozenset(
-    (
-        "try_acquire",
-        "acquire",
-        "fetch_work_tile",
-        "commit",
-        "try_wait",
-        "wait",
-        "get_and_advance_work_tile",
-        "release",
-    )
-)
 
 
 class Schedule:
@@ -60,6 +47,7 @@ class Schedule:
         for route, sentence in self.hazards.refused.items():
             kernel.refuse(route, sentence)
         self.steps = Steps(self.function, self.rings, self.brackets)
+        self.queue = Tiles(self.function, self.steps)
         self.loops = Loops(self.function, self.block)
         self.skipped = ""
 
@@ -166,9 +154,10 @@ class Schedule:
 
     def step(self, step: Step, scope: Scope) -> list[Item]:
         """Lower a step, with the syncs and fences that it needs before it."""
-        if self._of_queue(step):
-            return []
-        items: list[Item] = []
+        if self.queue.is_own(step):
+            items = self.queue.step(step)
+            return [Comment(step_text(step, self.document)), *items] if items else []
+        items = []
         if step.index in self.hazards.fences:
             items.append(Statement("fence_async"))
         if step.index in self.hazards.global_fences:
@@ -184,18 +173,6 @@ class Schedule:
         else:
             items += self.steps.lower(step, scope)
         return [Comment(step_text(step, self.document)), *items]
-
-    def _of_queue(self, step: Step) -> bool:
-        """Whether the step belongs to the queue's protocol, which tiles fixed by number do not need."""
-        queue = self.program.queue
-        if queue is None or step.verb not in QUEUE_VERBS or isinstance(step.model, str):
-            return False
-        reference = getattr(step.model, step.verb, None)
-        if getattr(reference, "name", None) != queue.name:
-            return False
-        if getattr(step.model, "stride", None) is not None:
-            raise Refused(f"`stride` of `{queue.name}` is not generated yet")
-        return True
 
     # ---- guards --------------------------------------------------------------------------------------------
 
@@ -235,19 +212,17 @@ class Schedule:
     # ---- tiles ---------------------------------------------------------------------------------------------
 
     def tiles(self, node: TileLoop, scope: Scope) -> list[Item]:
-        """Lower the loop over tiles: one for each CTA, or every so many clusters the next."""
-        queue = self.program.queue
-        if queue is None or queue.name != node.queue:
-            raise Refused(f"`{node.queue}` is no queue")
-        function = self.function
+        """Lower the loop over tiles."""
+        queue, function = self.program.queue, self.function
+        before = self.queue.begin(node, scope)
         outer_lets, function.tile_lets = function.tile_lets, {}
-        spelled: dict[str, str] = {f"tile.{axis}": f"tile.{axis}" for axis, _ in queue.axes}
+        axes = queue.axes if queue is not None else ()
+        spelled: dict[str, str] = {f"tile.{axis}": f"tile.{axis}" for axis, _ in axes}
         spelled["tile.seq"] = "tile.seq"
-        inner = replace(scope.naming({}, spelled), certain="tile", tile=True).knowing(
-            *self._tile_facts(scope)
-        )
+        inner = replace(scope.naming({}, spelled), certain="tile", tile=True).knowing(*self.queue.facts())
         body: list[Item] = []
-        skip = "" if queue.skip_if is None else function.text(self._skip(queue), node.env, inner)
+        skips = queue is not None and queue.skip_if is not None
+        skip = function.text(self.queue.skip(), node.env, inner) if skips else ""
         if node.skip_if is not None:
             text = function.text(node.skip_if, node.env, inner)
             self.skipped = function.names.free("skipped")
@@ -257,65 +232,4 @@ class Schedule:
         for name in list(function.spelled_lets):
             if name in self.program.lets and name not in function.prelude.lets:
                 del function.spelled_lets[name]
-        return self._tile_loop(queue.policy, scope, lets, skip, body)
-
-    def _tile_facts(self, scope: Scope) -> list[Expr]:
-        """Return that coordinates stay below their extents, where no cluster stands past a ragged end."""
-        queue, clusters = self.program.queue, dict(self.program.cluster)
-        if queue is None:
-            return []
-        return [
-            build(Compare(("<",), (Ref(f"tile.{axis}"), extent.tree)))
-            for axis, extent in queue.axes
-            if clusters.get(axis, 1) == 1
-        ]
-
-    def _skip(self, queue: Queue) -> Expr:
-        """Return the condition under which nobody sees a tile, as the spec writes it."""
-        model = self.program.spec.resources[queue.name]
-        condition = model.skip_if if isinstance(model, QueueModel) else None
-        return condition if condition is not None else parse(False)
-
-    def _tile_loop(
-        self, policy: str, scope: Scope, lets: list[Item], skip: str, body: list[Item]
-    ) -> list[Item]:
-        """Print the loop around a body; a tile that is skipped does not count."""
-        queue, function = self.program.queue, self.function
-        if queue is None:
-            return body
-        clusters = dict(self.program.cluster)
-        model = self.program.spec.resources[queue.name]
-        axes = list(model.axes.items()) if isinstance(model, QueueModel) else []
-        before: list[Item] = []
-        units: list[str] = []
-        # With a tile a CTA nobody counts along the slowest axis.
-        for axis, extent in axes[1:] if policy == "grid" else axes:
-            value, size = function.cpp(extent, {}, scope), clusters.get(axis, 1)
-            text = f"cdiv({value.text}, {size})" if size > 1 else value.text
-            units.append(function.names.free(f"{axis}_units"))
-            fields = {"type": "u32", "name": units[-1], "value": f"static_cast<u32>({text})"}
-            before.append(Statement("constant", fields))
-        self.kernel.tile_fields |= {axis for axis, _ in queue.axes}
-        loop: dict[str, object] = {
-            "inner": units if policy == "grid" else units[1:],
-            "cluster": self.kernel.cluster_size,
-            "counted": function.uses_seq,
-            "all": " * ".join(units),
-            "unit": function.names.free("unit"),
-        }
-        if policy == "grid":
-            number: list[Item] = (
-                [Statement("assign", {"name": "tile.seq", "value": "0"})] if function.uses_seq else []
-            )
-            tile = [*before, Statement("one_tile", loop), *number, *lets]
-            return (
-                [*tile, Compound("if", {"condition": f"!({skip})"}, tuple(body))] if skip else [*tile, *body]
-            )
-        head: list[Item] = list(lets)
-        if skip:
-            head.append(Compound("if", {"condition": skip}, (Statement("line", {"text": "continue;"}),)))
-        if function.uses_seq:
-            seq = function.names.free("seq")
-            before.append(Statement("variable", {"type": "int", "name": seq, "value": "0"}))
-            head.append(Statement("assign", {"name": "tile.seq", "value": f"{seq}++"}))
-        return [*before, Compound("tile_loop", loop, (*head, *body))]
+        return self.queue.loop(node, before, lets, skip, body, lambda steps: self.block(steps, inner))

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from tsc.program.values import Values
 
 
+DYNAMIC = frozenset(("atomic", "clc"))
+"""Policies under which tiles are asked for one by one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dim:
     """A run-time size: the params that bind it and what is promised about it."""
@@ -212,8 +216,26 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """The ring of a dynamic queue's answers, a number of tiles each: one task asks, all tasks take.
+
+    In a cluster the first CTA asks and hears when an answer has been taken by all; each CTA has its own copy.
+    Offsets are of stage 0 in shared memory.
+    """
+
+    stages: int
+    scheduler: str  # label of the task that asks
+    takers: tuple[str, ...]  # labels of the tasks that take every answer and give it back
+    empty_arrivals: int  # of all CTAs of a cluster
+    offset: int
+    full_offset: int
+    empty_offset: int
+    full_arrivals: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Queue:
-    """The tiles: coordinates, extents and how they reach CTAs."""
+    """The tiles: coordinates, extents and how they reach CTAs. `answers` under `atomic` and `clc`."""
 
     name: str
     route: Route
@@ -222,6 +244,12 @@ class Queue:
     skip_if: Expr | None
     stages: int | None
     order: Any  # the model of tsc.spec.resources
+    answers: Answers | None = None
+
+    @property
+    def dynamic(self) -> bool:
+        """Whether tiles are asked for one by one."""
+        return self.policy in DYNAMIC
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 
 from tsc.expr import Expr, Interval, interval, parse
@@ -13,6 +14,7 @@ from tsc.program.expand import operand_of
 from tsc.program.graph import dependency_graph
 from tsc.program.model import Dim, Group, Memory, Order, Program, Queue, Scalar, Task, Tensor, Work
 from tsc.program.names import dims_of, let_stages, sites
+from tsc.program.queue import place_answers
 from tsc.program.rings import pipelines, ring_uses
 from tsc.program.storage import Uses, lay_out, memories, register_sets
 from tsc.program.target import find_target
@@ -65,7 +67,7 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
     layout = lay_out(found, derived, orders, {n: (g.kind, g.members) for n, g in groups.items()})
     tensors, scalars = _arguments(spec, values)
     dims = _dims(spec, values)
-    queue = _queue(spec, values)
+    queue, smem_bytes = place_answers(_queue(spec, values), tasks, prod(cluster.values()), layout.smem_bytes)
     ranges = _ranges(spec, values, dims, queue, cluster, warps)
     complete = all(_sized(spec, memory) for memory in found.values())
     return Program(
@@ -94,7 +96,7 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
         cluster=tuple(cluster.items()),
         grid=_grid(spec, values, queue, cluster),
         threads=None if warps is None else 32 * warps,
-        smem_bytes=layout.smem_bytes if complete else None,
+        smem_bytes=smem_bytes if complete else None,
         tmem_columns=layout.tmem_columns if complete else None,
         sites=tuple(sites(spec)),
         failures=tuple(dict.fromkeys(values.failures)),
@@ -263,11 +265,12 @@ def _grid(
     for extent in cluster.values():
         size *= extent
     tiles = cluster_tiles(queue, cluster)
-    if queue.policy == "grid":
+    if queue.policy in ("grid", "clc"):
+        # The hardware hands out CTAs that would otherwise start: there is one for each tile.
         return (values.flat(parse(f"{tiles} * {size}")),)
     # Even waves: the fewest clusters that need no more waves than all that can be resident would (LANGUAGE
-    # section 6).
-    most = f"max(1, sms * {spec.launch.ctas_per_sm} // {size})"
+    # section 6). The loader asks the driver how many that are.
+    most = "launch.clusters"
     if spec.launch.ctas is not None:
         most = f"max(1, ({values.flat(spec.launch.ctas).text}) // {size})"
         return (values.flat(parse(f"min({tiles}, {most}) * {size}")),)
@@ -285,6 +288,7 @@ def _ranges(
     """Bound every name that is not local to a task; a grid that is not given has the hardware's limits."""
     ranges = {name: dim.interval for name, dim in dims.items()}
     ranges["sms"] = Interval(1, MOST_SMS)
+    ranges["launch.clusters"] = Interval(1, MOST_SMS * 32)
     widths = {
         "i32": Interval(-(2**31), INT32),
         "u32": Interval(0, 2**32 - 1),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tsc.artifact.manifest import StrideArgument, ValueArgument
+from tsc.runtime.devices import RESIDENT
 from tsc.runtime.dims import infer
 from tsc.runtime.errors import LaunchError
 from tsc.runtime.layout import Laid, check_strides, in_elements
@@ -82,6 +83,12 @@ def grid_of(signature: Signature, env: Env) -> tuple[int, int, int]:
                     "cluster's "
                     f"{cluster}"
                 )
+    most = int(env.get(RESIDENT, 0)) * math.prod(signature.manifest.cluster)
+    if most and math.prod(grid) > most:
+        raise LaunchError(
+            f"the grid has {math.prod(grid):,} CTAs (`{signature.grid[0].text}`), and {most:,} can be "
+            "resident at once, as CTAs that stay for several tiles have to be; write fewer `ctas`"
+        )
     return grid[0], grid[1], grid[2]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from dataclasses import dataclass
@@ -13,6 +14,14 @@ from tsc.runtime.errors import LaunchError
 
 PORTABLE_CLUSTER = 8
 
+RESIDENT = "launch.clusters"
+"""The name of how many clusters can be resident at once, in expressions of persistent kernels."""
+
+
+def persistent(manifest: Manifest) -> bool:
+    """Whether CTAs live for several tiles, so that it matters how many can be resident at once."""
+    return manifest.queue is not None and manifest.queue.policy in ("static", "atomic")
+
 
 @dataclass(frozen=True, slots=True)
 class Device:
@@ -20,6 +29,14 @@ class Device:
 
     number: int
     multiprocessors: int
+    clusters: int | None = None
+    """how many can be resident at once, asked for where CTAs are persistent"""
+
+    @property
+    def names(self) -> dict[str, int]:
+        """What the GPU gives expressions."""
+        found = {"sms": self.multiprocessors}
+        return found if self.clusters is None else {**found, RESIDENT: self.clusters}
 
 
 def mismatch(cuda: Cuda, manifest: Manifest, device: int) -> str:
@@ -94,4 +111,27 @@ class Devices:
             cuda.raise_kernel_limit(self._kernel, number, "NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)
         # The driver loads code when it is first launched, which a capture may forbid.
         cuda.load_function(self._kernel)
-        return Device(number, cuda.device_fact(number, "MULTIPROCESSOR_COUNT"))
+        multiprocessors = cuda.device_fact(number, "MULTIPROCESSOR_COUNT")
+        if not persistent(manifest):
+            return Device(number, multiprocessors)
+        return Device(number, multiprocessors, self._resident(number, multiprocessors))
+
+    def _resident(self, number: int, multiprocessors: int) -> int:
+        """How many clusters the GPU holds at once, of no more CTAs a multiprocessor than the spec says."""
+        cuda, manifest = self._cuda, self._manifest
+        function, size = cuda.driver.CUfunction(int(self._kernel)), math.prod(manifest.cluster)
+        threads = math.prod(manifest.block)
+        each = cuda.resident_ctas(function, threads, manifest.smem_bytes)
+        clusters = min(each, manifest.ctas_per_sm) * multiprocessors // size
+        if size > 1:
+            # A cluster stays within a part of the GPU, and these parts need not be multiples of it.
+            grid = (size * multiprocessors, 1, 1)
+            shape = manifest.block, manifest.cluster, manifest.smem_bytes
+            config = cuda.launch_config(grid, *shape, stream=0, pdl=False)
+            clusters = min(clusters, cuda.resident_clusters(function, config))
+        if clusters < 1:
+            raise LaunchError(
+                f"no CTA of the kernel ({threads:,} threads, {manifest.smem_bytes:,} B of shared memory, "
+                f"cluster of {size}) fits on GPU {number} ({cuda.device_name(number)})"
+            )
+        return clusters

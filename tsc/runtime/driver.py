@@ -66,6 +66,11 @@ class Driver(Protocol):
     cuMemAlloc: Callable[[int], Outcome]
     cuMemFree: Callable[[int], Outcome]
     cuMemsetD8Async: Callable[[int, int, int, int], Outcome]
+    cuStreamCreate: Callable[[int], Outcome]
+    cuStreamSynchronize: Callable[[Any], Outcome]
+    cuStreamDestroy: Callable[[Any], Outcome]
+    cuOccupancyMaxActiveBlocksPerMultiprocessor: Callable[[Any, int, int], Outcome]
+    cuOccupancyMaxActiveClusters: Callable[[Any, Any], Outcome]
     cuTensorMapEncodeTiled: Callable[..., Outcome]
     cuLaunchKernelEx: Callable[[Any, Any, int, int], Outcome]
 
@@ -246,6 +251,27 @@ class Cuda:
     def fill_zero(self, pointer: int, size: int, stream: int) -> None:
         """Zeroes memory in the stream's order."""
         self._checked(self.driver.cuMemsetD8Async(pointer, 0, size, stream), "zero the workspace")
+
+    def zero_now(self, pointer: int, size: int) -> None:
+        """Zeroes memory that nobody uses yet, and returns when that is done; under a capture as well."""
+        with self._beside_captures():
+            # On a stream of its own, which orders nothing else: CU_STREAM_NON_BLOCKING.
+            stream = self._checked(self.driver.cuStreamCreate(1), "make a stream")
+            try:
+                self.fill_zero(pointer, size, int(stream))
+                self._checked(self.driver.cuStreamSynchronize(stream), "zero the counters")
+            finally:
+                self.driver.cuStreamDestroy(stream)
+
+    def resident_ctas(self, function: Any, threads: int, smem_bytes: int) -> int:
+        """How many CTAs of a kernel one multiprocessor of the current GPU holds at once."""
+        found = self.driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(function, threads, smem_bytes)
+        return int(self._checked(found, "ask how many CTAs fit"))
+
+    def resident_clusters(self, function: Any, config: Any) -> int:
+        """How many clusters of a launch the current GPU holds at once."""
+        found = self.driver.cuOccupancyMaxActiveClusters(function, config)
+        return int(self._checked(found, "ask how many clusters fit"))
 
     def encode_tiled(
         self,

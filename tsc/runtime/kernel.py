@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from tsc.artifact.manifest import Manifest, PointerArgument, ScalarArgument, TensorMapArgument
+from tsc.artifact.manifest import (
+    CounterArgument,
+    Manifest,
+    PointerArgument,
+    ScalarArgument,
+    TensorMapArgument,
+)
 from tsc.runtime.arguments import Dims, arrange, named_dims, read_slowly, reader_of
 from tsc.runtime.binding import Binding, bind, grid_of
 from tsc.runtime.cache import RecentlyUsed
-from tsc.runtime.devices import Device, Devices
+from tsc.runtime.counters import Counters
+from tsc.runtime.devices import RESIDENT, Device, Devices, persistent
 from tsc.runtime.dims import fill
 from tsc.runtime.driver import PER_THREAD_STREAM, Cuda
 from tsc.runtime.errors import LaunchError
@@ -66,6 +74,9 @@ class Kernel:
         self._devices = Devices(cuda, manifest, handle)
         self._maps = TensorMaps(cuda, self._signature)
         self._workspaces = Workspaces(cuda)
+        kinds = [isinstance(slot.argument, CounterArgument) for slot in self._signature.slots]
+        self._counter = kinds.index(True) if True in kinds else 0
+        self._counters = Counters(cuda) if True in kinds else None
         self._bindings: RecentlyUsed[Binding] = RecentlyUsed(_KEPT_BINDINGS)
         self._launches: RecentlyUsed[Launch | Nothing] = RecentlyUsed(_KEPT_LAUNCHES)
         self._closed = False
@@ -118,7 +129,7 @@ class Kernel:
             for param in self._params:
                 if isinstance(param, ScalarParam) and param.in_expressions and param.name in given:
                     known[param.name] = int(number(param.name, param.dtype, given.pop(param.name)))
-            known["sms"] = given.pop("sms") if "sms" in given else self._multiprocessors()
+            known |= self._device_names(given.pop("sms", None))
             return grid_of(self._signature, fill(self._signature, named_dims(self._signature, given), known))
         except LaunchError as error:
             raise LaunchError(f"`{self.manifest.kernel}`: {error}") from None
@@ -143,14 +154,25 @@ class Kernel:
         self._launches.clear()
         self._bindings.clear()
         self._workspaces.free()
+        if self._counters is not None:
+            self._counters.free()
         self._cuda.unload_library(self._library)
 
     def _current_device(self) -> int:
         current = self._cuda.current_device()
         return 0 if current is None else current
 
-    def _multiprocessors(self) -> int:
-        return self._cuda.device_fact(self._current_device(), "MULTIPROCESSOR_COUNT")
+    def _device_names(self, sms: int | None) -> dict[str, int]:
+        """What a device gives expressions: that with so many multiprocessors, else the current one."""
+        number = self._current_device()
+        if not persistent(self.manifest):
+            count = self._cuda.device_fact(number, "MULTIPROCESSOR_COUNT") if sms is None else sms
+            return {"sms": count}
+        if sms is not None:
+            clusters = sms * self.manifest.ctas_per_sm // math.prod(self.manifest.cluster)
+            return {"sms": sms, RESIDENT: max(1, clusters)}
+        with self._cuda.on(number):
+            return self._devices.ready(number).names
 
     def _read(self, arguments: Sequence[Any], stream: int | None) -> tuple[list[Any], int, list[object]]:
         """What tells one call from another (facts and numbers), the stream, and what to keep for now."""
@@ -228,15 +250,18 @@ class Kernel:
                 pointers[tensor.name] = block.pointer
                 if tensor.zero == "every_launch" and size:
                     zeroed.append((block, size))
+            counter = 0 if self._counters is None else self._counters.of_stream(where, stream)
             return Launch(
                 cuda=self._cuda,
                 device=where,
                 stream=stream,
                 function=self._function,
                 config=self._config(binding, stream),
-                parameters=self._parameters(binding, pointers, scalars),
+                parameters=self._parameters(binding, pointers, scalars, counter),
                 workspaces=self._workspaces,
                 zeroed=tuple(zeroed),
+                counters=self._counters,
+                counter=self._counter,
             )
 
     def _device_of(self, tensors: Sequence[tuple[TensorParam, Facts]], stream: int) -> int:
@@ -284,7 +309,7 @@ class Kernel:
         )
         binding = self._bindings.get(key)
         if binding is None:
-            binding = bind(self._signature, tensors, dict(dims), {**known, "sms": device.multiprocessors})
+            binding = bind(self._signature, tensors, dict(dims), {**known, **device.names})
             self._bindings.put(key, binding)
         return binding
 
@@ -295,21 +320,28 @@ class Kernel:
         )
 
     def _parameters(
-        self, binding: Binding, pointers: Mapping[str, int], scalars: Mapping[str, Number]
+        self, binding: Binding, pointers: Mapping[str, int], scalars: Mapping[str, Number], counter: int
     ) -> Parameters:
         values = [
-            self._value(slot, binding, pointers, scalars) if packed is None else packed
+            self._value(slot, binding, pointers, scalars, counter) if packed is None else packed
             for slot, packed in zip(self._signature.slots, binding.packed, strict=True)
         ]
         return Parameters(self._signature.slots, self._signature.argument_bytes, values)
 
     def _value(
-        self, slot: Slot, binding: Binding, pointers: Mapping[str, int], scalars: Mapping[str, Number]
+        self,
+        slot: Slot,
+        binding: Binding,
+        pointers: Mapping[str, int],
+        scalars: Mapping[str, Number],
+        counter: int,
     ) -> bytes:
         argument = slot.argument
         match argument:
             case PointerArgument(name):
                 return _address(pointers[name])
+            case CounterArgument():
+                return _address(counter)
             case TensorMapArgument(index):
                 return self._maps.encoded(index, pointers, binding.laid)
             case ScalarArgument(name, kind):

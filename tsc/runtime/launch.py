@@ -6,6 +6,7 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any
 
+from tsc.runtime.counters import Counters
 from tsc.runtime.driver import TENSOR_MAP_BYTES, Cuda
 from tsc.runtime.errors import LaunchError
 from tsc.runtime.faults import sentence
@@ -20,6 +21,7 @@ class Parameters:
     """
 
     def __init__(self, slots: tuple[Slot, ...], size: int, values: list[bytes]) -> None:
+        self._made = (slots, size, values)
         self._storage = ctypes.create_string_buffer(size + TENSOR_MAP_BYTES)
         start = ctypes.addressof(self._storage)
         # A tensor map must lie at a multiple of its own size.
@@ -28,6 +30,11 @@ class Parameters:
             ctypes.memmove(base + slot.offset, value, slot.bytes)
         self._pointers = (ctypes.c_void_p * max(len(slots), 1))(*(base + slot.offset for slot in slots))
         self.address = ctypes.addressof(self._pointers)
+
+    def replaced(self, index: int, value: bytes) -> Parameters:
+        """The same parameters but for one."""
+        slots, size, values = self._made
+        return Parameters(slots, size, [*values[:index], value, *values[index + 1 :]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,10 @@ class Launch:
     workspaces: Workspaces
     zeroed: tuple[tuple[Block, int], ...]
     """workspace to be zeroed before each launch, and how many bytes of it"""
+    counters: Counters | None = None
+    """of a kernel that counts its tiles with one"""
+    counter: int = 0
+    """which parameter that is"""
 
     def run(self) -> None:
         """Enqueues the kernel. Raises LaunchError with what the driver says."""
@@ -63,7 +74,11 @@ class Launch:
             self._launch()
 
     def _launch(self) -> None:
-        (status,) = self.cuda.driver.cuLaunchKernelEx(self.config, self.function, self.parameters.address, 0)
+        parameters = self.parameters
+        if self.counters is not None and self.cuda.is_capturing(self.stream):
+            own = self.counters.fresh(self.device)
+            parameters = parameters.replaced(self.counter, own.to_bytes(8, "little"))
+        (status,) = self.cuda.driver.cuLaunchKernelEx(self.config, self.function, parameters.address, 0)
         if status:
             config = self.config
             grid = f"{config.gridDimX:,} x {config.gridDimY:,} x {config.gridDimZ:,}"

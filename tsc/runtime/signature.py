@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tsc.artifact.manifest import (
+    Argument,
+    CounterArgument,
     Manifest,
     PointerArgument,
     Scalar,
-    ScalarArgument,
-    StrideArgument,
     Tensor,
     TensorMapArgument,
     ValueArgument,
@@ -93,7 +93,7 @@ Param: TypeAlias = TensorParam | ScalarParam
 class Slot:
     """One kernel parameter: what it is, and where its bytes lie among those of all."""
 
-    argument: TensorMapArgument | PointerArgument | StrideArgument | ValueArgument | ScalarArgument
+    argument: Argument
     offset: int
     bytes: int
     formula: Formula | None
@@ -167,7 +167,7 @@ def _lay_out(manifest: Manifest) -> tuple[tuple[Slot, ...], int]:
         match argument:
             case TensorMapArgument():
                 width = TENSOR_MAP_BYTES
-            case PointerArgument():
+            case PointerArgument() | CounterArgument():
                 width = 8
             case _:
                 width = size(argument.type)

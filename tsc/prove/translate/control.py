@@ -14,7 +14,7 @@ from tsc.prove.machine import Item as Part
 from tsc.prove.machine import Loop as MachineLoop
 from tsc.prove.translate.accesses import Accesses
 from tsc.prove.translate.agent import AgentMaker
-from tsc.prove.translate.queue import QUEUE_VERBS, queue_step
+from tsc.prove.translate.queue import QUEUE_VERBS, before_tiles, queue_step, steps_of_queue
 from tsc.prove.translate.tensors import TILE, Round
 from tsc.source.route import Route
 
@@ -77,7 +77,14 @@ class Walker:
         bound = self.maker.frame.questions.tiles(self.maker.task, node)
         inner = replace(self, around=(*self.around, Around(node, 0, 1, bound)))
         body = inner.block(node.body)
-        return [MachineLoop(node.route, bound, body, tiles=True)] if body else []
+        queue = self.maker.frame.dynamic
+        if queue is not None and queue.skip_if is not None and not self.maker.task.derived:
+            # Answers are taken for tiles as well that nobody sees.
+            skips = replace(node, skip_if=queue.skip_if)
+            test = self.maker.frame.questions.skip(self.maker.task, skips, inner.around, self.place)
+            body = _either(node.route, test, inner.block(steps_of_queue(self.maker, node)), body)
+        before = before_tiles(self.maker, node)
+        return [*before, MachineLoop(node.route, bound, body, tiles=True)] if body else []
 
     def loop(self, node: Loop) -> list[Node]:
         """Return a loop; where it is split, each round asks in which piece it is."""

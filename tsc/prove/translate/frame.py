@@ -27,7 +27,6 @@ Filler = Callable[[Memory, int], Cells]
 
 # Steps that an arrival may be moved over: they neither wait nor touch memory.
 _PASSED = frozenset(("try_acquire", "try_wait", "commit", "release", "tma_prefetch"))
-DYNAMIC = frozenset(("atomic", "clc"))
 
 
 @dataclass(slots=True)
@@ -64,7 +63,7 @@ class Frame:
     def dynamic(self) -> Queue | None:
         """Return the queue if its tiles are asked for one by one."""
         queue = self.program.queue
-        return queue if queue is not None and queue.policy in DYNAMIC else None
+        return queue if queue is not None and queue.dynamic else None
 
 
 class View:

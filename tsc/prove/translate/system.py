@@ -11,7 +11,7 @@ from tsc.prove.machine import Agent, Arrive, Cursor, Item, System, Taker, Touch
 from tsc.prove.translate.agent import AgentMaker, takers_of
 from tsc.prove.translate.cluster import Cluster
 from tsc.prove.translate.control import Walker
-from tsc.prove.translate.frame import DYNAMIC, Frame, View
+from tsc.prove.translate.frame import Frame, View
 from tsc.prove.translate.lines import LineKey, Lines, loaded_bytes
 from tsc.prove.translate.memory import Bank
 from tsc.prove.translate.parts import parts_of
@@ -40,7 +40,7 @@ def translate(program: Program) -> Translation:
     """
     kernel = Kernel(program)
     queue = program.queue
-    cluster = Cluster(program, whole=queue is not None and queue.policy in DYNAMIC)
+    cluster = Cluster(program, whole=queue is not None and queue.dynamic)
     bank = Bank(program, cluster.ranks(), _shares(program, cluster))
     lines = Lines(kernel, cluster, bank)
     frame = Frame(program, kernel, cluster, bank, lines, Tensors(kernel, bank), Questions(program))

@@ -9,10 +9,10 @@ Why is this bad
     something out.
 
 Example
-    tiles: {kind: queue, policy: atomic, axes: {m: m_tiles}}
+    debug: {wait_timeout_ms: 100, count_tiles: true}
 
 Use instead
-    tiles: {kind: queue, policy: grid, axes: {m: m_tiles}}
+    debug: {wait_timeout_ms: 100}
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ extern "C" __device__ const char tsc_manifest[] =
     "per_sm\":1,\"pdl\":false,\"arguments\":[{\"kind\":\"tensor_map\",\"map\":0},{\"kind\":\"pointer\",\""
     "tensor\":\"y\"},{\"kind\":\"pointer\",\"tensor\":\"partial\"},{\"kind\":\"stride\",\"tensor\":\"x\","
     "\"dim\":0,\"type\":\"i64\"},{\"kind\":\"value\",\"expr\":\"m\",\"type\":\"i32\"},{\"kind\":\"scalar"
-    "\",\"param\":\"eps\",\"type\":\"f32\"}],\"tensor_maps\":[{\"tensor\":\"x\",\"box\":[64,64],\"swizzle"
-    "\":0,\"l2\":128,\"fill\":\"zero\"}],\"layout\":[{\"name\":\"ring\",\"offset\":0,\"bytes\":98304,\"st"
-    "ages\":12,\"over\":\"\"},{\"name\":\"spare\",\"offset\":8192,\"bytes\":512,\"stages\":1,\"over\":\"s"
-    "tage 1 of ring\"}],\"barriers\":[{\"name\":\"ring.full\",\"offset\":98304,\"count\":12,\"arrivals\":"
-    "1}]}";
+    "\",\"param\":\"eps\",\"type\":\"f32\"},{\"kind\":\"counter\",\"queue\":\"tiles\"}],\"tensor_maps\":["
+    "{\"tensor\":\"x\",\"box\":[64,64],\"swizzle\":0,\"l2\":128,\"fill\":\"zero\"}],\"layout\":[{\"name\""
+    ":\"ring\",\"offset\":0,\"bytes\":98304,\"stages\":12,\"over\":\"\"},{\"name\":\"spare\",\"offset\":8"
+    "192,\"bytes\":512,\"stages\":1,\"over\":\"stage 1 of ring\"}],\"barriers\":[{\"name\":\"ring.full\","
+    "\"offset\":98304,\"count\":12,\"arrivals\":1}],\"queue\":{\"name\":\"tiles\",\"policy\":\"atomic\","
+    "\"stages\":2}}";

@@ -82,7 +82,7 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json(6168, "count": 3, "arrivals": 4}, {"name": "rs.full", "offset": 6192, "count": 3, )json"
     R"json("arrivals": 1}, {"name": "pair.full", "offset": 6216, "count": 3, "arrivals": 4}, )json"
     R"json({"name": "ps.empty", "offset": 6240, "count": 3, "arrivals": 1}, {"name": "qs.empty", )json"
-    R"json("offset": 6264, "count": 3, "arrivals": 1}]})json";
+    R"json("offset": 6264, "count": 3, "arrivals": 1}], "queue": null})json";
 
 // ---- works -------------------------------------------------------------------------------------------
 

@@ -60,7 +60,7 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json([32, 64], "swizzle": 0, "l2": 128, "fill": "zero"}], "layout": [{"name": "ring", )json"
     R"json("offset": 0, "bytes": 4096, "stages": 1, "over": ""}], "barriers": [{"name": "ring.full", )json"
     R"json("offset": 4096, "count": 1, "arrivals": 1}, {"name": "ring.empty", "offset": 4104, )json"
-    R"json("count": 1, "arrivals": 8}]})json";
+    R"json("count": 1, "arrivals": 8}], "queue": null})json";
 
 // ---- task: load --------------------------------------------------------------------------------------
 

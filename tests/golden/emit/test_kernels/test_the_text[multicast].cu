@@ -55,8 +55,8 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("max": 2147483647, "multiple_of": 1}}, "asserts": [{"expr": "cdiv(cdiv(m, 64), 2) * )json"
     R"json(cdiv(cdiv(n, 64), 2) * 4 <= 2147483647", "text": "there are at most 2,147,483,647 )json"
     R"json(tiles"}], "block": [160, 1, 1], "cluster": [4, 1, 1], "grid": ["cdiv(cdiv(cdiv(m, 64), 2) )json"
-    R"json(* cdiv(cdiv(n, 64), 2), max(1, cdiv(cdiv(cdiv(m, 64), 2) * cdiv(cdiv(n, 64), 2), max(1, )json"
-    R"json(sms // 4)))) * 4", "1", "1"], "smem_bytes": 52272, "ctas_per_sm": 1, "pdl": false, )json"
+    R"json(* cdiv(cdiv(n, 64), 2), max(1, cdiv(cdiv(cdiv(m, 64), 2) * cdiv(cdiv(n, 64), 2), )json"
+    R"json(launch.clusters))) * 4", "1", "1"], "smem_bytes": 52272, "ctas_per_sm": 1, "pdl": false, )json"
     R"json("arguments": [{"kind": "tensor_map", "map": 0}, {"kind": "tensor_map", "map": 1}, )json"
     R"json({"kind": "tensor_map", "map": 2}, {"kind": "pointer", "tensor": "y"}, {"kind": "stride", )json"
     R"json("tensor": "y", "dim": 0, "type": "i64"}, {"kind": "value", "expr": "m", "type": "i32"}, )json"
@@ -66,7 +66,8 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("zero"}, {"tensor": "v", "box": [64], "swizzle": 0, "l2": 128, "fill": "zero"}], )json"
     R"json("layout": [{"name": "ring", "offset": 0, "bytes": 52224, "stages": 3, "over": ""}], )json"
     R"json("barriers": [{"name": "ring.full", "offset": 52224, "count": 3, "arrivals": 1}, {"name": )json"
-    R"json("ring.empty", "offset": 52248, "count": 3, "arrivals": 12}]})json";
+    R"json("ring.empty", "offset": 52248, "count": 3, "arrivals": 12}], "queue": {"name": "tiles", )json"
+    R"json("policy": "static", "stages": 0}})json";
 
 // ---- tiles -------------------------------------------------------------------------------------------
 
@@ -91,7 +92,7 @@ DEVICE void start(const Task<128, 1>& task, Registers<float, 32>& sum) {
 #line 28 "multicast.tsc.yaml"
     #pragma unroll
     for (int i = 0; i < sum.size; ++i) sum[i] = 0.f;
-#line 95 "kernel.cu"
+#line 96 "kernel.cu"
   }
 }
 
@@ -106,7 +107,7 @@ DEVICE void add(const Task<128, 1>& task, Registers<float, 32>& sum, const add_r
         const int at = i * task.threads + task.thread;
         sum[i] += ring.x(at / R, c) * ring.w(at % R, c) * ring.v(c);
       }
-#line 110 "kernel.cu"
+#line 111 "kernel.cu"
   }
 }
 
@@ -120,7 +121,7 @@ DEVICE void finish(const Task<128, 1>& task, const Tensor<float, 2>& y, const Re
       const int row = tile.m * R + at / R, col = tile.n * R + at % R;
       if (row < m && col < n) y(row, col) = sum[i];
     }
-#line 124 "kernel.cu"
+#line 125 "kernel.cu"
   }
 }
 

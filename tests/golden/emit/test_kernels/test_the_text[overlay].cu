@@ -65,7 +65,7 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("turned", "offset": 1024, "bytes": 8192, "stages": 1, "over": "xs"}, {"name": "out", )json"
     R"json("offset": 1024, "bytes": 4096, "stages": 1, "over": "turned"}], "barriers": [{"name": )json"
     R"json("xs.full", "offset": 9216, "count": 1, "arrivals": 1}, {"name": "xs.empty", "offset": )json"
-    R"json(9224, "count": 1, "arrivals": 4}]})json";
+    R"json(9224, "count": 1, "arrivals": 4}], "queue": null})json";
 
 // ---- works -------------------------------------------------------------------------------------------
 

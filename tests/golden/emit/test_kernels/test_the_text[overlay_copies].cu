@@ -71,7 +71,7 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json(of own"}], "barriers": [{"name": "own.full[0]", "offset": 2048, "count": 2, "arrivals": )json"
     R"json(1}, {"name": "own.empty[0]", "offset": 2064, "count": 2, "arrivals": 4}, {"name": )json"
     R"json("own.full[1]", "offset": 2080, "count": 2, "arrivals": 1}, {"name": "own.empty[1]", )json"
-    R"json("offset": 2096, "count": 2, "arrivals": 4}]})json";
+    R"json("offset": 2096, "count": 2, "arrivals": 4}], "queue": null})json";
 
 // ---- works -------------------------------------------------------------------------------------------
 

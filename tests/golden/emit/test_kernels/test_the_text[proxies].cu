@@ -76,7 +76,7 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json([{"name": "ring.full", "offset": 20992, "count": 3, "arrivals": 128}, {"name": )json"
     R"json("ring.empty", "offset": 21016, "count": 3, "arrivals": 1}, {"name": "more.full", )json"
     R"json("offset": 21040, "count": 2, "arrivals": 1}, {"name": "more.empty", "offset": 21056, )json"
-    R"json("count": 2, "arrivals": 4}]})json";
+    R"json("count": 2, "arrivals": 4}], "queue": null})json";
 
 // ---- works -------------------------------------------------------------------------------------------
 

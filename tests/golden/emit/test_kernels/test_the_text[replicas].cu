@@ -66,7 +66,8 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("ring.empty[0]", "offset": 12304, "count": 2, "arrivals": 2}, {"name": "ring.full[1]", )json"
     R"json("offset": 12320, "count": 2, "arrivals": 1}, {"name": "ring.empty[1]", "offset": 12336, )json"
     R"json("count": 2, "arrivals": 2}, {"name": "ring.full[2]", "offset": 12352, "count": 2, )json"
-    R"json("arrivals": 1}, {"name": "ring.empty[2]", "offset": 12368, "count": 2, "arrivals": 2}]})json";
+    R"json("arrivals": 1}, {"name": "ring.empty[2]", "offset": 12368, "count": 2, "arrivals": 2}], )json"
+    R"json("queue": null})json";
 
 // ---- works -------------------------------------------------------------------------------------------
 
@@ -75,7 +76,7 @@ DEVICE void scale(const TASK& task, const Buffer<float, 0, 256>& out, const Buff
   {
 #line 20 "replicas.tsc.yaml"
     for (int i = task.thread; i < N; i += task.threads) out(i) = ring(i) * (replica + 2);
-#line 79 "kernel.cu"
+#line 80 "kernel.cu"
   }
 }
 

@@ -29,7 +29,7 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("pdl": false, "arguments": [{"kind": "pointer", "tensor": "y"}, {"kind": "stride", )json"
     R"json("tensor": "y", "dim": 0, "type": "i64"}, {"kind": "value", "expr": "n", "type": "i32"}, )json"
     R"json({"kind": "scalar", "param": "first", "type": "i32"}], "tensor_maps": [], "layout": [], )json"
-    R"json("barriers": []})json";
+    R"json("barriers": [], "queue": null})json";
 
 // ---- works -------------------------------------------------------------------------------------------
 

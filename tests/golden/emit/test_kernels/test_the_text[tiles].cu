@@ -31,7 +31,8 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json({"kind": "stride", "tensor": "y", "dim": 0, "type": "i64"}, {"kind": "stride", "tensor": )json"
     R"json("y", "dim": 1, "type": "i64"}, {"kind": "value", "expr": "a", "type": "i32"}, {"kind": )json"
     R"json("value", "expr": "b", "type": "i32"}, {"kind": "value", "expr": "c", "type": "i32"}], )json"
-    R"json("tensor_maps": [], "layout": [], "barriers": []})json";
+    R"json("tensor_maps": [], "layout": [], "barriers": [], "queue": {"name": "tiles", "policy": )json"
+    R"json("static", "stages": 0}})json";
 
 // ---- tiles -------------------------------------------------------------------------------------------
 
@@ -56,7 +57,7 @@ DEVICE void fill(const Task<32, 0>& task, register_of<i32>& v, const Tile& tile)
   {
 #line 14 "tiles.tsc.yaml"
     v = ((tile.i * 100 + tile.j) * 100 + tile.k) * 100 + tile.seq;
-#line 60 "kernel.cu"
+#line 61 "kernel.cu"
   }
 }
 

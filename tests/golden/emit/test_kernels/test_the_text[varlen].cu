@@ -49,14 +49,15 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("out", "align": 16, "stride_multiple": 8, "packed": true, "constant": false}], )json"
     R"json("workspace": [], "dims": {"seqs": {"min": 0, "max": 2147483647, "multiple_of": 1}, )json"
     R"json("total": {"min": 0, "max": 2147483647, "multiple_of": 1}}, "asserts": [], "block": [64, )json"
-    R"json(1, 1], "cluster": [1, 1, 1], "grid": ["cdiv(seqs, max(1, cdiv(seqs, max(1, sms))))", "1", )json"
-    R"json("1"], "smem_bytes": 16448, "ctas_per_sm": 1, "pdl": false, "arguments": [{"kind": )json"
+    R"json(1, 1], "cluster": [1, 1, 1], "grid": ["cdiv(seqs, max(1, cdiv(seqs, launch.clusters)))", )json"
+    R"json("1", "1"], "smem_bytes": 16448, "ctas_per_sm": 1, "pdl": false, "arguments": [{"kind": )json"
     R"json("pointer", "tensor": "offsets"}, {"kind": "pointer", "tensor": "x"}, {"kind": "pointer", )json"
     R"json("tensor": "y"}, {"kind": "value", "expr": "seqs", "type": "i32"}, {"kind": "value", )json"
     R"json("expr": "total", "type": "i32"}], "tensor_maps": [], "layout": [{"name": "ring", )json"
     R"json("offset": 0, "bytes": 16384, "stages": 4, "over": ""}], "barriers": [{"name": )json"
     R"json("ring.full", "offset": 16384, "count": 4, "arrivals": 1}, {"name": "ring.empty", )json"
-    R"json("offset": 16416, "count": 4, "arrivals": 1}]})json";
+    R"json("offset": 16416, "count": 4, "arrivals": 1}], "queue": {"name": "tiles", "policy": )json"
+    R"json("static", "stages": 0}})json";
 
 // ---- tiles -------------------------------------------------------------------------------------------
 

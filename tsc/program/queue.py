@@ -1,0 +1,55 @@
+"""The answers of a dynamic queue: where they lie in shared memory, who asks for them and who takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from tsc.program.expand import operand_of
+from tsc.program.model import Answers, Queue, Task
+from tsc.program.storage import BARRIER_BYTES, align_up
+
+ANSWER_BYTES = 16
+"""Of one answer; what the hardware of sm_100 writes, and more than a number takes."""
+
+
+def place_answers(
+    queue: Queue | None, tasks: Iterable[Task], cluster: int, smem_bytes: int
+) -> tuple[Queue | None, int]:
+    """Put the answers and their barriers behind `smem_bytes`, and return where shared memory ends then.
+
+    `cluster` counts its CTAs. Nothing changes for a queue whose tiles follow by number.
+    """
+    if queue is None or not queue.dynamic:
+        return queue, smem_bytes
+    tasks = tuple(tasks)
+    stages = max(1, queue.stages or 1)
+    offset = align_up(smem_bytes, ANSWER_BYTES)
+    full = offset + stages * ANSWER_BYTES
+    empty = full + stages * BARRIER_BYTES
+    asking = (task.label for task in tasks if _does(task, queue, "fetch_work_tile"))
+    takers = tuple(task for task in tasks if _does(task, queue, "release"))
+    answers = Answers(
+        stages=stages,
+        scheduler=next(asking, ""),
+        takers=tuple(task.label for task in takers),
+        empty_arrivals=sum(answers_taken(task) * _ctas(task, cluster) for task in takers),
+        offset=offset,
+        full_offset=full,
+        empty_offset=empty,
+    )
+    return replace(queue, answers=answers), empty + stages * BARRIER_BYTES
+
+
+def answers_taken(task: Task) -> int:
+    """Return how many arrivals a task gives an answer back with: one a warp."""
+    return 1 if task.single else task.warps or 1
+
+
+def _ctas(task: Task, cluster: int) -> int:
+    return max(1, cluster // 2) if task.ctas == "leader" else cluster
+
+
+def _does(task: Task, queue: Queue, verb: str) -> bool:
+    found = (operand_of(step) for step in task.steps() if step.verb == verb)
+    return any(reference is not None and reference.name == queue.name for reference in found)
