@@ -157,6 +157,8 @@ class Visitor:
         for axis, size in self.launch.found.cluster:
             if size > 1:
                 env[f"tile.{axis} // {size}"] = now.names.get(f"tile.{axis}", 0) // size
+        for name, dim in self.questions.symbols.shares.items():
+            env[name] = self.launch.values[dim] // self.launch.found.dims[dim].multiple_of
         env |= {f"w{i}.r": Element(f"w{i}.r", 5) for i in range(2)}
         return env
 
@@ -387,7 +389,7 @@ def at_random(seed: int) -> tuple[Program, list[dict[str, Any]]]:
     )
     sizes = [
         {
-            "n": random.randint(0, 4) * multiple,
+            "n": random.randint(1, 4) * multiple,
             "m": random.randint(1, 3),
             "a": random.randint(-2, 5),
             "flag": random.random() < 0.5,

@@ -45,9 +45,18 @@ def true_under(questions: Questions, answer: Answer, sizes: dict[str, Any]) -> b
     """Whether an answer about sizes alone is true; nothing for another one."""
     question = questions.facts[answer.index] if answer.threshold is None else questions.numbers[answer.index]
     tree = questions.tree_of(question)
-    if tree is None or not free(tree) <= sizes.keys():
+    known = {
+        **sizes,
+        **{
+            name: sizes[dim] // questions.program.dims[dim].multiple_of
+            for name, dim in questions.symbols.shares.items()
+            if dim in sizes
+            if dim in sizes
+        },
+    }
+    if tree is None or not free(tree) <= known.keys():
         return None
-    value = int(evaluate(Expr("", tree, ()), sizes))
+    value = int(evaluate(Expr("", tree, ()), known))
     return (bool(value) if answer.threshold is None else value > answer.threshold) == answer.value
 
 
@@ -71,9 +80,8 @@ def test_answers_of_one_launch_agree(seed: int) -> None:
         if questions.consistent(bent) is not False:
             continue
         step = max(1, found.dims["n"].multiple_of)
-        # Who has a tile knows that there is one.
-        least = 0 if found.queue is None else step
-        for n, m, a, flag in product(range(least, 5 * step, step), range(1, 4), range(-2, 6), (False, True)):
+        # A launch has no extent of 0.
+        for n, m, a, flag in product(range(step, 6 * step, step), range(1, 4), range(-2, 6), (False, True)):
             tried = {"n": n, "m": m, "a": a, "flag": flag}
             assert not all(true_under(questions, one, tried) for one in bent)
 

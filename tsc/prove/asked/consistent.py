@@ -53,8 +53,8 @@ def witness(questions: Questions, answers: Iterable[Told]) -> dict[str, int] | N
     None where there are no such answers, or none of the values that are tried is one.
     """
     group = _Group(questions)
-    program = questions.program
-    asked = program.dims.keys() | program.scalars.keys()
+    program, shares = questions.program, questions.symbols.shares
+    asked = program.dims.keys() | program.scalars.keys() | shares.keys()
     for answer in answers:
         group.add(answer)
     found: dict[str, int] = {}
@@ -64,7 +64,11 @@ def witness(questions: Questions, answers: Iterable[Told]) -> dict[str, int] | N
             values = _search(conditions, group)
             if values is None:
                 return None
-            found |= values
+            found |= {
+                shares.get(name, name): value
+                * (program.dims[shares[name]].multiple_of if name in shares else 1)
+                for name, value in values.items()
+            }
     return {name: found[name] for name in (*program.dims, *program.scalars) if name in found} or None
 
 
