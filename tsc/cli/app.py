@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from tsc.cli import build, check, emit, explain, graph, inspect, rules, schema, table, tree
+from tsc.cli import build, check, emit, explain, graph, inspect, rules, schema, table, tiles, tree
 from tsc.cli.exits import FAULT_OF_TOOL, OutputError, complain
 from tsc.cli.quick import quicken
 
@@ -26,6 +26,7 @@ for command in (
     tree.tree,
     table.table,
     graph.graph,
+    tiles.tiles,
     emit.emit,
     build.build,
     inspect.inspect,

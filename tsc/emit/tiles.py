@@ -112,9 +112,9 @@ def tile_limits(program: Program) -> list[tuple[Expr, str]]:
 def is_wide(program: Program, queue: Queue) -> bool:
     """Whether the units surely need more than 32 bits; else the loader holds their number below 2^31.
 
-    A grid has a CTA for each and can't have as many.
+    Neither a grid nor a counter goes as far.
     """
-    if queue.policy == "grid":
+    if queue.policy != "static":
         return False
     total = parse(cluster_tiles(queue, dict(program.cluster)))
     return interval(total, program.ranges).lo * program.cluster_size > INT32

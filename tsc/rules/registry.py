@@ -24,6 +24,7 @@ from tsc.rules import (
     structure,
     target,
     text,
+    tiles,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ MODULES: tuple[ModuleType, ...] = (
     *queue.RULES,
     *pdl.RULES,
     *target.RULES,
+    *tiles.RULES,
     *proof.RULES,
     *compiler.RULES,
 )

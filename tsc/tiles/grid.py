@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
+from operator import add, mul
 from typing import Any
 
 from tsc.expr import Expr, evaluate, parse, show, substitute
@@ -67,14 +68,21 @@ class Grid:
         every: Callable[..., list[Place]] = _compiled(self.walk, self.axes)
         return every(self.count, **known)
 
-    def tiles(self, place: Place) -> Iterator[Place]:
-        """Yield the tiles of a unit's CTAs by rank; those past a ragged end are outside (`inside`)."""
-        first = tuple(at * size for at, size in zip(place, self.sizes, strict=True))
-        ranks: list[Place] = [()]
+    @cached_property
+    def ranks(self) -> tuple[Place, ...]:
+        """Where the CTAs of a cluster stand in it, by rank: the first axis runs fastest."""
+        found: list[Place] = [()]
         for size in reversed(self.sizes):
-            ranks = [(rank, *rest) for rest in ranks for rank in range(size)]
-        for rank in ranks:
-            yield tuple(at + own for at, own in zip(first, rank, strict=True))
+            found = [(rank, *rest) for rest in found for rank in range(size)]
+        return tuple(found)
+
+    def tiles(self, place: Place) -> list[Place]:
+        """Return the tiles of a unit's CTAs by rank; those past a ragged end are outside (`inside`)."""
+        if len(place) == 2:
+            row, column = place[0] * self.sizes[0], place[1] * self.sizes[1]
+            return [(row + a, column + b) for a, b in self.ranks]
+        first = tuple(map(mul, place, self.sizes))
+        return [tuple(map(add, first, rank)) for rank in self.ranks]
 
     def inside(self, tile: Place) -> bool:
         """Whether there is such a tile."""
