@@ -33,7 +33,9 @@ class Fixed:
             most = 3 if declared.name == "tiles" else self.most
             wanted = Random(f"{self.seed}/{number}/{at}").randint(0, most)
         for answer in self.trail:
-            if answer.threshold is None or answer.index != number or answer.at[: declared.depth] != at:
+            # What is known before the run holds everywhere.
+            where = answer.at[: declared.depth]
+            if answer.threshold is None or answer.index != number or where != at[: len(where)]:
                 continue
             if answer.value:
                 lo = max(lo, answer.threshold + 1)
