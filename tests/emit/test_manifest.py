@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.emit.kernels import document, document_of, program_of, small
+import pytest
+
+from tests.emit.kernels import CASES, document, document_of, program_of, small
 from tsc.emit import manifest
+from tsc.program.resolve import resolve
+from tsc.spec.load import to_spec
+from tsc.spec.overrides import parse_overrides
 
 
 def written(name: str) -> dict[str, Any]:
@@ -169,3 +174,22 @@ def test_a_change_of_the_spec_changes_the_hash() -> None:
 def test_a_kernel_that_waits_for_the_one_before_says_so() -> None:
     assert written("budgets")["pdl"] is True
     assert written("tiles")["pdl"] is False
+
+
+@pytest.mark.parametrize(
+    ("defines", "settings", "same"),
+    [
+        ((), (), True),
+        (("R=16",), (), True),
+        (("R=32",), (), False),
+        ((), ("resources.ring.stages=2",), False),
+    ],
+)
+def test_the_hash_tells_what_was_set_from_outside(
+    defines: tuple[str, ...], settings: tuple[str, ...], same: bool
+) -> None:
+    found = document_of("proxies")
+    spec, findings = to_spec(found, parse_overrides(defines, settings))
+    assert spec is not None, findings
+    changed = manifest(resolve(spec, found.name, CASES), document=found)
+    assert (changed["spec_sha256"] == written("proxies")["spec_sha256"]) is same

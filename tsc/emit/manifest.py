@@ -11,6 +11,7 @@ from tsc.expr import Expr, provably
 from tsc.program.accesses import touches
 from tsc.program.model import Program, Tensor
 from tsc.source.document import Document
+from tsc.spec.load import to_spec
 from tsc.version import VERSION
 
 
@@ -99,12 +100,12 @@ def cluster_dims(program: Program) -> tuple[int, int, int]:
 
 
 def spec_hash(program: Program, document: Document | None) -> str:
-    """Return the SHA-256 of the spec's text, followed by those of the files that it names.
-
-    Constants set from outside are not part of it: they stand in `constants`.
-    """
+    """Return the SHA-256 of the spec's text, of what was set from outside, and of the files that it names."""
     digest = hashlib.sha256()
-    digest.update((document.text if document is not None else repr(program.spec)).encode())
+    if document is not None:
+        digest.update(document.text.encode())
+    if document is None or to_spec(document)[0] != program.spec:
+        digest.update(repr(program.spec).encode())
     for work in program.works.values():
         if work.text_route[-1] == "file":
             digest.update((work.text or "").encode())
