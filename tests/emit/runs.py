@@ -250,6 +250,32 @@ def overlay_copies(kernel: Kernel, torch: Any) -> None:
         _same(y, torch.stack((sums[0].flip(0), sums[1].flip(0), twice)), f"overlay_copies {rows}")
 
 
+def queue_atomic(kernel: Kernel, torch: Any) -> None:
+    # The counter is found as the launch before left it, whatever the number of tiles.
+    for m in (0, 1, 3, 131, 132, 133, 397, 5000, 4, 5000):
+        x, y = _normal(torch, m, 128), torch.full((m, 128), -1.0, device="cuda")
+        seq = torch.full((m,), -1, device="cuda", dtype=torch.int32)
+        kernel(x, y, seq)
+        seen = torch.arange(m, device="cuda") % 5 != 3
+        _same(y, torch.where(seen[:, None], 2 * x, torch.full_like(x, -1.0)), f"queue_atomic {m}")
+        _same(seq >= 0, seen, f"queue_atomic numbers {m}")
+
+
+def queue_cluster(kernel: Kernel, torch: Any) -> None:
+    for m in (0, 1, 2, 3, 131, 265, 3001):
+        x, y = _normal(torch, m, 128), torch.zeros(m, 128, device="cuda")
+        for _ in range(3):
+            kernel(x, y)
+        _same(y, 3 * x, f"queue_cluster {m}")
+
+
+def queue_stride(kernel: Kernel, torch: Any) -> None:
+    for m, step in ((0, 4), (1, 4), (8, 4), (1001, 4), (5, 100)):
+        y = torch.zeros(m, device="cuda", dtype=torch.int32)
+        kernel(y, step)
+        _same(y, torch.ones_like(y), f"queue_stride {m} {step}")
+
+
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
@@ -275,31 +301,8 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         handed,
         overlay,
         overlay_copies,
+        queue_atomic,
+        queue_cluster,
+        queue_stride,
     )
 }
-
-
-def queue_atomic(kernel: Kernel, torch: Any) -> None:
-    # The counter is found as the launch before left it, whatever the number of tiles.
-    for m in (0, 1, 3, 131, 132, 133, 397, 5000, 4, 5000):
-        x, y = _normal(torch, m, 128), torch.full((m, 128), -1.0, device="cuda")
-        seq = torch.full((m,), -1, device="cuda", dtype=torch.int32)
-        kernel(x, y, seq)
-        seen = torch.arange(m, device="cuda") % 5 != 3
-        _same(y, torch.where(seen[:, None], 2 * x, torch.full_like(x, -1.0)), f"queue_atomic {m}")
-        _same(seq >= 0, seen, f"queue_atomic numbers {m}")
-
-
-def queue_cluster(kernel: Kernel, torch: Any) -> None:
-    for m in (0, 1, 2, 3, 131, 265, 3001):
-        x, y = _normal(torch, m, 128), torch.zeros(m, 128, device="cuda")
-        for _ in range(3):
-            kernel(x, y)
-        _same(y, 3 * x, f"queue_cluster {m}")
-
-
-def queue_stride(kernel: Kernel, torch: Any) -> None:
-    for m, step in ((0, 4), (1, 4), (8, 4), (1001, 4), (5, 100)):
-        y = torch.zeros(m, device="cuda", dtype=torch.int32)
-        kernel(y, step)
-        _same(y, torch.ones_like(y), f"queue_stride {m} {step}")

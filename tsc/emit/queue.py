@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from tsc.emit.function import Function
 from tsc.emit.plan import Compound, Item, Statement
 from tsc.emit.scope import Scope
 from tsc.emit.steps import Steps
+from tsc.emit.tiles import Decoder, declare_tiles
 from tsc.expr import Expr, build, parse
 from tsc.expr.tree import Compare, Ref
 from tsc.ops.lowering import Refused
@@ -29,7 +29,7 @@ class Tiles:
         self.function, self.steps = function, steps
         self.kernel, self.task, self.program = function.kernel, function.task, function.program
         self.queue = self.program.queue
-        self.units = ""  # C++ of how many clusters of tiles there are, once the loop has begun
+        self.decoder = Decoder((), "", "u32")  # how numbers become tiles, once the loop has begun
         self.unit = ""  # the number of this one
 
     # ---- the loop ------------------------------------------------------------------------------------------
@@ -39,27 +39,11 @@ class Tiles:
         queue = self.queue
         if queue is None or queue.name != node.queue:
             raise Refused(f"`{node.queue}` is no queue")
-        clusters = dict(self.program.cluster)
-        model = self.program.spec.resources[queue.name]
-        axes = list(model.axes.items()) if isinstance(model, QueueModel) else []
-        before: list[Item] = []
-        self.inner: list[str] = []
-        # With a tile a CTA nobody counts along the slowest axis, nor does who waits for an answer.
-        counts = queue.policy == "static" or (queue.policy == "atomic" and self.asks)
-        for axis, extent in axes if counts else axes[1:]:
-            if self.task.derived and not counts:
-                break
-            value, size = self.function.cpp(extent, {}, scope), clusters.get(axis, 1)
-            text = f"cdiv({value.text}, {size})" if size > 1 else value.text
-            self.inner.append(self.function.names.free(f"{axis}_units"))
-            fields = {"type": "u32", "name": self.inner[-1], "value": f"static_cast<u32>({text})"}
-            before.append(Statement("constant", fields))
-        if counts:
-            self.units = " * ".join(self.inner)
-            self.inner = self.inner[1:]
-        self.kernel.tile_fields |= {axis for axis, _ in queue.axes} if not self.task.derived else set()
         self.unit = self.function.names.free("unit")
-        return before
+        if self.task.derived and queue.policy != "atomic":
+            return []  # it neither counts tiles nor looks at any
+        self.decoder = declare_tiles(self.function, scope)
+        return [*self.decoder.before]
 
     def loop(
         self, node: TileLoop, before: list[Item], lets: list[Item], skip: str, body: list[Item], lower: Lower
@@ -73,24 +57,17 @@ class Tiles:
             return body
         size = self.kernel.cluster_size
         share = f" / {size}" if size > 1 else ""
-        fields: dict[str, Any] = {
-            "unit": self.unit,
-            "inner": self.inner,
-            "counted": function.uses_seq,
-            "decoded": not self.task.derived,
-        }
         if queue.policy == "grid":
             number: list[Item] = (
                 [Statement("assign", {"name": "tile.seq", "value": "0"})] if function.uses_seq else []
             )
-            first = Statement("tile_of", {**fields, "unit": f"blockIdx.x{share}"})
-            tile: list[Item] = [*before, first, *number, *lets]
+            tile: list[Item] = [*before, self._tile(f"blockIdx.x{share}"), *number, *lets]
             whole: list[Item] = (
                 [Compound("if", {"condition": f"!({skip})"}, tuple(body))] if skip else list(body)
             )
             return [*tile, *whole]
-        head: list[Item] = list(lets)
-        if skip and not self.task.derived:
+        head: list[Item] = [*([] if self.task.derived else [self._tile(self.unit)]), *lets]
+        if skip:
             # Nobody sees the tile, and still everybody takes the answer.
             answer = lower(tuple(self._own_steps(node))) if queue.dynamic else []
             leave = (*answer, Statement("line", {"text": "continue;"}))
@@ -106,10 +83,15 @@ class Tiles:
             start, condition, advance = f"blockIdx.x{share}", f"{self.unit} >= 0", ""
             kind = "int"
         else:
-            start, condition, kind = f"blockIdx.x{share}", f"{self.unit} < {self.units}", "u32"
+            kind = self.decoder.type
+            start, condition = f"blockIdx.x{share}", f"{self.unit} < {self.decoder.count}"
             advance = f"{self.unit} += {self._stride(node, share)}"
-        fields |= {"type": kind, "start": start, "condition": condition, "advance": advance}
+        fields = {"type": kind, "unit": self.unit, "start": start, "condition": condition, "advance": advance}
         return [*before, Compound("tile_loop", fields, (*head, *body))]
+
+    def _tile(self, number: str) -> Item:
+        counted = self.function.uses_seq
+        return Statement("tile", {"value": self.decoder.at(number), "counted": counted})
 
     def facts(self) -> list[Expr]:
         """Return that coordinates stay below their extents, where no cluster stands past a ragged end."""
@@ -207,7 +189,7 @@ class Tiles:
             return Statement("request_tile", {"answer": answer, "full": full, "ctas": size})
         counter = self.function.parameter(self.kernel.counter(queue.name))
         share = f" / {size}" if size > 1 else ""
-        unit = f"next_unit({counter}, {self.units}, gridDim.x{share})"
+        unit = f"next_unit({counter}, {self.decoder.count}, gridDim.x{share})"
         if size == 1:
             return Statement("call", {"name": "write_answer", "values": [], "arguments": [answer, unit]})
         fields = {"name": "send_answer", "values": [size], "arguments": [answer, full, unit]}

@@ -221,7 +221,8 @@ class Schedule:
         spelled["tile.seq"] = "tile.seq"
         inner = replace(scope.naming({}, spelled), certain="tile", tile=True).knowing(*self.queue.facts())
         body: list[Item] = []
-        skips = queue is not None and queue.skip_if is not None
+        # Who does nothing but ask does not look at the tiles.
+        skips = queue is not None and queue.skip_if is not None and not self.task.derived
         skip = function.text(self.queue.skip(), node.env, inner) if skips else ""
         if node.skip_if is not None:
             text = function.text(node.skip_if, node.env, inner)
