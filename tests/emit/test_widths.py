@@ -230,3 +230,27 @@ def test_ragged_clusters_count_whole_and_find_counts_in_32_bits() -> None:
     assert found.ranges["tile.m"] == Interval(0, 2**31 - 2)
     asserted = {one["expr"] for one in manifest(found)["asserts"]}
     assert asserted == {"cdiv(n, 2) * 2 <= 2147483647", "k <= 2147483647"}
+
+
+@pytest.mark.parametrize(
+    ("at", "rest", "capped"),
+    [
+        ("[first, 0]", "", True),
+        ("[first // 2, 0]", "", False),
+        ("[first, 0]", "assert: [first <= 2000000000]", False),
+        ("[block.x * 512, 0]", "", False),
+    ],
+)
+def test_parts_of_a_store_never_become_negative(at: str, rest: str, capped: bool) -> None:
+    tasks = f"""
+  main:
+    warps: 4
+    schedule: [{{acquire: ring}}, {{do: fill}}, {{commit: ring}}, {{tma_store: y, at: {at}, from: ring}}]
+"""
+    resources = "  ring: {kind: smem, stages: 1, dtype: f32, shape: [512, 32], swizzle: 128}"
+    params = "params: {y: {dtype: f32, shape: [m, n]}, first: {dtype: i32}}\n"
+    work = "work: {fill: {writes: [ring], cuda: 'ring(task.thread, 0) = 1.f;'}}\n"
+    found = small(tasks, resources, params + work + rest, "launch: {grid: ['cdiv(m, 512)']}")
+    text = cuda(document(found), headers=False)
+    assert ("smaller(i64(first) + 256, 2147483647)" in text) is capped
+    assert text.count("    tma_store(") == 2

@@ -169,15 +169,31 @@ def transfer(
         box[dim] = extent
     name = lowering.tensor_map(MapKey(tensor.name, tuple(box), buffer.swizzle, l2, fill))
     begin = buffer.address
+    # A load may go past 2^31: it finds nothing at the negative coordinate that this becomes.
+    stores = verb not in ("tma_load", "tma_prefetch")
+    reach = dict(zip(covered, buffer.shape, strict=True)) if stores else {}
+    late = frozenset(dim for dim, extent in reach.items() if _wraps(lowering, at[dim], extent))
     where: list[Expr | str] = list(at)
     for dim, term in (added or {}).items():
-        where[dim] = f"{_factor(lowering.text(at[dim]))} + {term}"
+        text = lowering.text(at[dim])
+        where[dim] = _capped(text, term) if dim in late else f"{_factor(text)} + {term}"
     if share is not None and sliced is not None:
         begin = f"{begin} + {share.rank} * {offset}"
         where[covered[sliced]] = (
             f"{_factor(lowering.text(at[covered[sliced]]))} + {share.rank} * {part[sliced]}"
         )
-    return _parts(lowering, tensor, plan, covered, name, begin, where)
+    return _parts(lowering, tensor, plan, covered, name, begin, where, late)
+
+
+def _wraps(lowering: Lowering, item: Expr, extent: int) -> bool:
+    """Whether the last element of a box may have a coordinate past 2^31, a negative one to the hardware."""
+    last = build(Compare(("<=",), (item.tree, Int(FARTHEST - extent + 1))))
+    return lowering.interval(item).hi > FARTHEST - extent + 1 and not lowering.proves(last)
+
+
+def _capped(first: str, moving: str) -> str:
+    """Return a sum that stays where nothing is left of a tensor instead of becoming negative."""
+    return f"smaller(i64({first}) + {moving}, {FARTHEST})"
 
 
 def _hold(
@@ -243,7 +259,9 @@ def _parts(
     name: str,
     begin: str,
     where: list[Expr | str],
+    late: frozenset[int],
 ) -> Transfer:
+    """Print the address and the coordinates of each instruction; those `late` are capped where they move."""
     texts = [item if isinstance(item, str) else lowering.text(item) for item in where]
     if plan.instructions > LISTED:
         loops: list[tuple[str, int]] = []
@@ -255,9 +273,11 @@ def _parts(
             loops.append((variable, count))
             address += f" + {variable} * {step}"
             moving = f"{variable} * {plan.box[i]}"
-            texts[covered[i]] = (
-                moving if texts[covered[i]] == "0" else f"{_factor(texts[covered[i]])} + {moving}"
-            )
+            first = texts[covered[i]]
+            if covered[i] in late:
+                texts[covered[i]] = _capped(first, moving)
+            else:
+                texts[covered[i]] = moving if first == "0" else f"{_factor(first)} + {moving}"
         return Transfer(name, tuple(loops), ({"address": address, "at": _fastest_first(tensor, texts)},))
     parts = []
     for index in product(*map(range, plan.counts)):
@@ -265,7 +285,9 @@ def _parts(
         own = list(texts)
         for dim, i, extent in zip(covered, index, plan.box, strict=True):
             item = where[dim]
-            if i:
+            if i and dim in late:
+                own[dim] = _capped(own[dim], str(i * extent))
+            elif i:
                 own[dim] = (
                     f"{item} + {i * extent}"
                     if isinstance(item, str)
