@@ -51,7 +51,6 @@ def true_under(questions: Questions, answer: Answer, sizes: dict[str, Any]) -> b
             name: sizes[dim] // questions.program.dims[dim].multiple_of
             for name, dim in questions.symbols.shares.items()
             if dim in sizes
-            if dim in sizes
         },
     }
     if tree is None or not free(tree) <= known.keys():
