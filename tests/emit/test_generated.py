@@ -18,17 +18,6 @@ from tsc.spec.load import to_spec
 TESTS = Path(__file__).parents[1]
 PARAMS = "params: {x: {dtype: f32, shape: [n, 64]}, y: {dtype: f32, shape: [n, 64]}}"
 RING = "  ring: {kind: smem, stages: 2, dtype: f32, shape: [64]}"
-TILES = (
-    "  tiles: {kind: queue, policy: %s, axes: {m: n}%s}\n  v: {kind: registers, dtype: f32, per_thread: 1}"
-)
-LOOP = """
-  main:
-    warps: 1
-    schedule:
-      - work_tile_loop: tiles
-        body:
-          - {zero: v}
-"""
 
 
 def one(*steps: str) -> str:
@@ -42,16 +31,6 @@ def found(text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("text", "route", "words"),
     [
-        (
-            small(LOOP, TILES % ("static", ", order: {kind: group_major, along: m, group: 4}"), PARAMS, ""),
-            "resources.tiles.order",
-            "kind `group_major`",
-        ),
-        (
-            small(LOOP, TILES % ("static", ", order: {kind: linear, reverse: [m]}"), PARAMS, ""),
-            "resources.tiles.order.reverse",
-            "`reverse`",
-        ),
         (
             small(one("{zero: acc}"), "  acc: {kind: registers, dtype: f32, shape: [64, 64]}"),
             "tasks.main.schedule[0]",

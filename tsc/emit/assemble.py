@@ -13,6 +13,7 @@ from tsc.emit.names import identifier
 from tsc.emit.plan import Barriers, Constant, KernelPlan, Region, TaskFunction
 from tsc.emit.roles import asks_warp, roles
 from tsc.emit.schedule import Schedule
+from tsc.emit.tiles import tile_plan
 from tsc.emit.works import Works
 from tsc.program.model import Program, Task
 from tsc.program.storage import BARRIER_BYTES
@@ -92,7 +93,7 @@ def plan_kernel(
         constants=kernel.constants(),
         regions=_table(table, signals),
         layout=_layout(kernel),
-        tile=_tile(kernel, any_seq),
+        tile=tile_plan(kernel, any_seq),
         snippets=tuple(works.functions.values()),
         tasks=tuple(functions),
         parameters=kernel.parameters(),
@@ -178,28 +179,6 @@ def _table(regions: tuple[Region, ...], signals: tuple[Barriers, ...]) -> tuple[
     return tuple(sorted((*regions, *rows), key=lambda region: region.offset))
 
 
-def _tile(kernel: Kernel, seq: bool) -> dict[str, object] | None:
-    """Return the struct of a tile's coordinates and how they follow from its number."""
-    queue = kernel.program.queue
-    if queue is None or not kernel.tile_fields:
-        return None
-    clustered = kernel.cluster_size > 1
-    axes = []
-    for axis, _ in queue.axes:
-        size, stride = kernel.axis(axis)
-        place = "rank" if stride == 1 else f"rank / {stride}"
-        place = f"{place} % {size}" if stride * size < kernel.cluster_size else place
-        rank = f" * {size} + {place}" if size > 1 else ""
-        axes.append({"name": axis, "units": f"{axis}_units", "rank": rank})
-    return {
-        "fields": [*(axis for axis, _ in queue.axes), *(["seq"] if seq else [])],
-        "outer": axes[0],
-        "inner": axes[1:],
-        "clustered": clustered,
-        "seq": seq,
-    }
-
-
 def _refuse_features(kernel: Kernel) -> None:
     """Refuse what is not a matter of any one step."""
     program = kernel.program
@@ -210,7 +189,6 @@ def _refuse_features(kernel: Kernel) -> None:
         kernel.refuse(("debug", "trace"), "`trace` is not generated yet")
     if spec.debug is not None and spec.debug.count_tiles:
         kernel.refuse(("debug", "count_tiles"), "`count_tiles` is not generated yet")
-    _refuse_queue(kernel)
     for memory in program.memories.values():
         if memory.released_by == "one" and len(set(releases(kernel, memory.name))) > 1:
             sentence = f"tasks of different sizes that release `{memory.name}` by turns are not generated yet"
@@ -221,14 +199,3 @@ def _refuse_features(kernel: Kernel) -> None:
         if task.ctas == "leader":
             route: Route = (*task.route, "ctas")
             kernel.refuse(route, "a task of the leading CTA alone is not generated yet")
-
-
-def _refuse_queue(kernel: Kernel) -> None:
-    """Refuse what a queue asks beyond a fixed assignment of tiles in linear order."""
-    queue = kernel.program.queue
-    if queue is None:
-        return
-    if queue.order.kind != "linear":
-        kernel.refuse((*queue.route, "order"), f"`order` of kind `{queue.order.kind}` is not generated yet")
-    elif queue.order.reverse:
-        kernel.refuse((*queue.route, "order", "reverse"), "`reverse` of an order is not generated yet")

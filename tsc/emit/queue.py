@@ -14,7 +14,7 @@ from tsc.expr.tree import Compare, Ref
 from tsc.ops.lowering import Refused
 from tsc.program.expand import QUEUE_VERBS, operand_of
 from tsc.program.model import Answers, Queue
-from tsc.program.queue import ANSWER_BYTES
+from tsc.program.storage import ANSWER_BYTES
 from tsc.program.tree import Block, Step, TileLoop, walk
 from tsc.spec.resources import Queue as QueueModel
 

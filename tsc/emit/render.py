@@ -174,11 +174,6 @@ def _compound(item: Compound, depth: int) -> list[str]:
     indent = "  " * depth
     head = _macro(item)
     inner = _block(item.body, depth + 1)
-    if item.macro == "tile_loop" and item.fields["decoded"]:
-        tile = Statement(
-            "tile_of", {key: item.fields[key] for key in ("unit", "inner", "counted", "decoded")}
-        )
-        inner = [*_item(tile, depth + 1), *inner]
     if (
         item.macro == "if"
         and not item.otherwise

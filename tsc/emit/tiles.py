@@ -15,6 +15,7 @@ from tsc.emit.plan import Item, Statement
 from tsc.emit.scope import Scope
 from tsc.expr import Cpp, Expr, Interval, interval, parse, provably, substitute, to_cpp
 from tsc.expr.tree import Binary, Choice, Ref, walk
+from tsc.ops.lowering import Refused
 from tsc.program.model import Program, Queue, Tensor
 from tsc.program.resolve import cluster_tiles
 from tsc.spec.resources import Queue as QueueModel
@@ -54,16 +55,21 @@ def declare_tiles(function: Function, scope: Scope) -> Decoder:
     model = program.spec.resources[queue.name]
     axes = model.axes if isinstance(model, QueueModel) else {}
     shape = _Shape(program, queue)
-    kernel.tile_fields |= {axis for axis, _ in queue.axes}
     values: list[str] = []
     for axis in shape.axes:
         size = dict(program.cluster).get(axis, 1)
         extent = parse(f"cdiv({axes[axis].text}, {size})") if size > 1 else axes[axis]
         values.append(_cast(function.cpp(extent, {}, scope), shape.wide))
     for name in shape.walk.tables.values():
-        _count_rows(kernel, queue, program.tensors[name])
-        values.append(function.view(program.tensors[name]))
-    name = kernel.spelled[queue.name]
+        table = program.tensors.get(name)
+        if table is None or table.rank != 2:
+            raise Refused(f"`{name}` is no table of tiles")
+        _count_rows(kernel, queue, table)
+        values.append(function.view(table))
+    kernel.tile_fields |= {axis for axis, _ in queue.axes}
+    own = kernel.spelled[queue.name]
+    # The queue's own name is taken by the address of its answers, if there are any.
+    name = function.names.free(f"{own}_order") if queue.dynamic else own
     made = Statement("tiles", {"name": name, "values": values})
     return Decoder((made,), name, "i64" if shape.wide else "u32")
 
@@ -80,7 +86,7 @@ def tile_plan(kernel: Kernel, seq: bool) -> dict[str, Any] | None:
         "fields": [*(axis for axis, _ in queue.axes), *(["seq"] if seq else [])],
         "comment": f"{order.comment(queue.order)}{note}",
         "members": shape.members(kernel),
-        "count": "" if queue.policy == "grid" else " * ".join(f"{axis}_units" for axis, _ in queue.axes),
+        "count": " * ".join(f"{axis}_units" for axis, _ in queue.axes) if shape.counted else "",
         "unit": "i64" if shape.wide else "u32",
         "number": shape.type,
         "steps": shape.steps(),
@@ -138,8 +144,9 @@ class _Shape:
         self.divisors = self._divisors(late) if queue.policy != "grid" else set[str]()
         asked = {name for step in self.walk.steps for name in step.free}
         asked |= {name for expr in self.walk.coordinates.values() for name in expr.free}
-        # With a tile a CTA nobody counts, and some orders need not know how far their slowest axis goes.
-        self.axes = [axis for axis in names if queue.policy != "grid" or units(axis) in asked]
+        self.counted = queue.policy in ("static", "atomic")
+        # Where nobody counts, some orders need not know how far their slowest axis goes.
+        self.axes = [axis for axis in names if self.counted or units(axis) in asked]
 
     def _option(self, option: Expr) -> Expr:
         """Put in a number known when built; where 32 bits count all units, more of them are all as well."""

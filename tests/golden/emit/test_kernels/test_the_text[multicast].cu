@@ -8,6 +8,7 @@
 #include "pieces.cuh"
 #include "buffer.cuh"
 #include "cluster.cuh"
+#include "divisor.cuh"
 #include "integers.cuh"
 #include "mbarrier.cuh"
 #include "global.cuh"
@@ -76,14 +77,21 @@ struct Tile {
 };
 
 // Later axes run faster; a unit is a cluster of tiles.
-DEVICE Tile tile_at(u32 unit, u32 n_units) {
-  const u32 rank = cluster_rank();
-  Tile tile;
-  tile.n = static_cast<int>(unit % n_units * 2 + rank / 2);
-  unit /= n_units;
-  tile.m = static_cast<int>(unit * 2 + rank % 2);
-  return tile;
-}
+struct Tiles {
+  int m_units;
+  Divisor<int> n_units;
+  int rank = static_cast<int>(cluster_rank());
+
+  DEVICE u32 count() const { return m_units * n_units; }
+
+  DEVICE Tile at(int index) const {
+    const int above_n = index / n_units;
+    Tile tile;
+    tile.m = above_n * 2 + rank % 2;
+    tile.n = (index % n_units) * 2 + rank / 2;
+    return tile;
+  }
+};
 
 // ---- works -------------------------------------------------------------------------------------------
 
@@ -92,7 +100,7 @@ DEVICE void start(const Task<128, 1>& task, Registers<float, 32>& sum) {
 #line 28 "multicast.tsc.yaml"
     #pragma unroll
     for (int i = 0; i < sum.size; ++i) sum[i] = 0.f;
-#line 96 "kernel.cu"
+#line 104 "kernel.cu"
   }
 }
 
@@ -107,7 +115,7 @@ DEVICE void add(const Task<128, 1>& task, Registers<float, 32>& sum, const add_r
         const int at = i * task.threads + task.thread;
         sum[i] += ring.x(at / R, c) * ring.w(at % R, c) * ring.v(c);
       }
-#line 111 "kernel.cu"
+#line 119 "kernel.cu"
   }
 }
 
@@ -121,7 +129,7 @@ DEVICE void finish(const Task<128, 1>& task, const Tensor<float, 2>& y, const Re
       const int row = tile.m * R + at / R, col = tile.n * R + at % R;
       if (row < m && col < n) y(row, col) = sum[i];
     }
-#line 125 "kernel.cu"
+#line 133 "kernel.cu"
   }
 }
 
@@ -143,10 +151,9 @@ DEVICE void math_task(float* y_data, i64 y_stride_0, int m, int k, int n, u32 sh
   Cursor<3> ring_read;
   const u32 ring_empty_peer = cluster_address(ring_empty, ring_peers >> task.lane & 1 ? task.lane : 0);
 
-  const u32 m_units = static_cast<u32>(cdiv(cdiv(m, R), 2));
-  const u32 n_units = static_cast<u32>(cdiv(cdiv(n, R), 2));
-  for (u32 unit = blockIdx.x / 4; unit < m_units * n_units; unit += gridDim.x / 4) {
-    const Tile tile = tile_at(unit, n_units);
+  const Tiles tiles{cdiv(cdiv(m, R), 2), cdiv(cdiv(n, R), 2)};
+  for (u32 unit = blockIdx.x / 4; unit < tiles.count(); unit += gridDim.x / 4) {
+    const Tile tile = tiles.at(unit);
     // 57: do: start
     start(task, sum);
     for (int loop = 0; loop < steps; ++loop) {
@@ -179,10 +186,9 @@ DEVICE void load_task(const TensorMap& x_map, const TensorMap& w_map, const Tens
   const u32 ring_full = shared + RING_FULL;
   Cursor<3> ring_write;
 
-  const u32 m_units = static_cast<u32>(cdiv(cdiv(m, R), 2));
-  const u32 n_units = static_cast<u32>(cdiv(cdiv(n, R), 2));
-  for (u32 unit = blockIdx.x / 4; unit < m_units * n_units; unit += gridDim.x / 4) {
-    const Tile tile = tile_at(unit, n_units);
+  const Tiles tiles{cdiv(cdiv(m, R), 2), cdiv(cdiv(n, R), 2)};
+  for (u32 unit = blockIdx.x / 4; unit < tiles.count(); unit += gridDim.x / 4) {
+    const Tile tile = tiles.at(unit);
     for (int loop = 0; loop < steps; ++loop) {
       // 71: acquire: ring
       mbarrier_wait(ring_empty + 8 * ring_write.stage, ring_write.phase ^ 1);

@@ -65,11 +65,18 @@ struct Tile {
   int seq_id;
 };
 
-DEVICE Tile tile_at(u32 unit) {
-  Tile tile;
-  tile.seq_id = static_cast<int>(unit);
-  return tile;
-}
+// Later axes run faster.
+struct Tiles {
+  int seq_id_units;
+
+  DEVICE u32 count() const { return seq_id_units; }
+
+  DEVICE Tile at(int index) const {
+    Tile tile;
+    tile.seq_id = index;
+    return tile;
+  }
+};
 
 // ---- task: load --------------------------------------------------------------------------------------
 
@@ -82,9 +89,9 @@ DEVICE void load_task(const i32* offsets_data, const bf16* x_data, int seqs, int
   const u32 ring_full = shared + RING_FULL;
   Cursor<STAGES> ring_write;
 
-  const u32 seq_id_units = static_cast<u32>(seqs);
-  for (u32 unit = blockIdx.x; unit < seq_id_units; unit += gridDim.x) {
-    const Tile tile = tile_at(unit);
+  const Tiles tiles{seqs};
+  for (u32 unit = blockIdx.x; unit < tiles.count(); unit += gridDim.x) {
+    const Tile tile = tiles.at(unit);
     const i64 length = i64(offsets(tile.seq_id + 1)) - offsets(tile.seq_id);
     const int chunks = cdiv(length, ROWS);
     if (length == 0) continue;
@@ -117,9 +124,9 @@ DEVICE void store_task(const i32* offsets_data, bf16* y_data, int seqs, int tota
   int ring_held = 0;
   u32 ring_read_stage = 0;
 
-  const u32 seq_id_units = static_cast<u32>(seqs);
-  for (u32 unit = blockIdx.x; unit < seq_id_units; unit += gridDim.x) {
-    const Tile tile = tile_at(unit);
+  const Tiles tiles{seqs};
+  for (u32 unit = blockIdx.x; unit < tiles.count(); unit += gridDim.x) {
+    const Tile tile = tiles.at(unit);
     const i64 length = i64(offsets(tile.seq_id + 1)) - offsets(tile.seq_id);
     const int chunks = cdiv(length, ROWS);
     if (length == 0) continue;
