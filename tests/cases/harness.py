@@ -12,22 +12,19 @@ from tsc.diagnostics.model import Diagnostic
 ROOT = Path(__file__).resolve().parents[2]
 CASES = Path("tests/cases")
 PROVED = "proved"
-_HEADER = re.compile(r"# (expect|also|waits for): (.+)")
+_EXPECT = re.compile(r"# expect: (.+)")
 _MARK = re.compile(r" # here$")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One spec, the rules that it breaks (none: it is proved), and those that may be named beside them.
+    """One spec, and the rules that it breaks (none: it is proved).
 
-    `waits_for` says why the test cannot pass yet. `lines` are those marked `# here`: a finding is there, as
-    its own place or as a related one.
+    `lines` are those marked `# here`: a finding is there, as its own place or as a related one.
     """
 
     path: Path  # from the root
     expect: frozenset[str]
-    also: frozenset[str]
-    waits_for: str
     lines: tuple[int, ...]
 
     @property
@@ -35,18 +32,13 @@ class Case:
         """The folder and the file, without their endings."""
         return f"{self.path.parent.name}/{self.path.name.removesuffix('.tsc.yaml')}"
 
-    @property
-    def number(self) -> int:
-        """The number of the case."""
-        return int(self.path.parent.name.split("_")[0])
-
 
 def _case(path: Path) -> Case:
     lines = path.read_text("utf-8").splitlines()
-    said = dict(match.groups() for line in lines if (match := _HEADER.fullmatch(line)))
-    expect, also = (frozenset(said.get(key, "").split(", ")) - {""} for key in ("expect", "also"))
+    said = next((match[1] for line in lines if (match := _EXPECT.fullmatch(line))), "")
+    expect = frozenset(said.split(", ")) - {PROVED, ""}
     marked = tuple(i for i, line in enumerate(lines, 1) if _MARK.search(line))
-    return Case(path.relative_to(ROOT), expect - {PROVED}, also, said.get("waits for", ""), marked)
+    return Case(path.relative_to(ROOT), expect, marked)
 
 
 SPECS = {case.name: case for case in map(_case, sorted((ROOT / CASES).glob("*/*.tsc.yaml")))}

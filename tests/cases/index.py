@@ -30,6 +30,8 @@ OWN = "cases/test_generated.py::"
 HAZARDS, RINGS, KERNELS = "emit/test_hazards.py::", "emit/test_rings.py::", "emit/test_kernels.py::"
 CALL, REFUSALS = "runtime/test_call.py::", "runtime/test_refusals.py::"
 
+ORDERS = "tiles/test_orders.py::test_each_tile_is_taken_once_by_ragged_clusters_too"
+
 INDEX: dict[int, Entry] = {
     1: Entry("one arrival counted for two consumers", "1_one_count_for_two_consumers"),
     2: Entry("consumers of the peer CTA not counted", "2_consumers_of_the_peer_cta"),
@@ -110,8 +112,8 @@ INDEX: dict[int, Entry] = {
     ),
     49: Entry("an operand without a pipeline", "49_operand_without_a_pipeline"),
     50: Entry("read, then filled by the engine", "50_read_then_filled_again_by_the_engine"),
-    54: Entry("the last band of a grouped order", "54_tile_orders"),
-    55: Entry("a group beyond the grid", "54_tile_orders"),
+    54: Entry("the last band of a grouped order", "54_tile_orders", (ORDERS,)),
+    55: Entry("a group beyond the grid", "54_tile_orders", (ORDERS,)),
     57: Entry(
         "a ragged cluster",
         "57_ragged_cluster",
