@@ -15,7 +15,6 @@ from tsc.model import Reference
 from tsc.ops.lowering import MapKey
 from tsc.program.accesses import touches
 from tsc.program.model import Memory, Operand, Program, RingUse, Task, Tensor
-from tsc.program.resolve import cluster_tiles
 from tsc.program.storage import BITS
 from tsc.program.tree import Step
 from tsc.source.route import Route
@@ -293,18 +292,6 @@ class Kernel:
     def bounds(self, expr: Expr) -> Interval:
         """Return the bounds of an expression that is known at launch."""
         return interval(expr, self.program.ranges)
-
-    def unit_limit(self) -> Expr | None:
-        """Return the condition that there may be a CTA for each tile, and that coordinates have 32 bits.
-
-        Ragged clusters count whole. Nothing without a queue.
-        """
-        queue = self.program.queue
-        if queue is None:
-            return None
-        units = cluster_tiles(queue, dict(self.program.cluster))
-        tiles = f"{units} * {self.cluster_size}" if self.cluster_size > 1 else units
-        return parse(f"{tiles} <= {2**31 - 1}")
 
     def first_byte(self, memory: Memory, copy: int) -> int:
         """Return the first byte of a copy of a shared-memory resource."""

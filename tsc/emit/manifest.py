@@ -7,7 +7,8 @@ from typing import Any
 
 from tsc.emit.kernel import Kernel, bits_of
 from tsc.emit.plan import Barriers, Parameter, Region
-from tsc.expr import Expr, provably
+from tsc.emit.tiles import tile_limits
+from tsc.expr import Expr
 from tsc.program.accesses import touches
 from tsc.program.model import Program, Tensor
 from tsc.source.document import Document
@@ -166,7 +167,6 @@ def _asserts(kernel: Kernel) -> list[dict[str, str]]:
             found.setdefault(_shown(flat), _shown(expr))
     for text, reason in kernel.asserts.items():
         found.setdefault(text, reason)
-    units = kernel.unit_limit()
-    if units is not None and provably(units, program.ranges) is not True:
-        found.setdefault(_shown(units), "there are at most 2,147,483,647 tiles")
+    for limit, reason in tile_limits(program):
+        found.setdefault(_shown(limit), reason)
     return [{"expr": text, "text": reason} for text, reason in found.items()]
