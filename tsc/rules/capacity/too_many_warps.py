@@ -20,9 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.program.model import Program
+from tsc.program.model import Program, Task
 
 RULE = Rule("TSC202", "too-many-warps", Severity.ERROR, "a CTA has more warps than the hardware allows")
+
+LISTED = 12  # tasks that the message names
 
 
 def check(program: Program) -> Iterator[Finding]:
@@ -30,9 +32,10 @@ def check(program: Program) -> Iterator[Finding]:
     if program.target is None or any(task.warps is None for task in program.tasks):
         return
     limit, total = program.target.warps, 0
-    over, parts = None, []
-    for name in dict.fromkeys(task.name for task in program.tasks):
-        instances = [task for task in program.tasks if task.name == name]
+    over, parts, made = None, [], dict[str, list[Task]]()
+    for task in program.tasks:
+        made.setdefault(task.name, []).append(task)
+    for name, instances in made.items():
         count, each = replicas(program, name), instances[0].warps or 0
         # Replicas beyond those that a CTA could hold are not made one by one.
         total += sum(max(0, task.warps or 0) for task in instances) + (count - len(instances)) * max(0, each)
@@ -41,7 +44,8 @@ def check(program: Program) -> Iterator[Finding]:
     if over is not None:
         yield Finding(
             RULE.name,
-            f"needs {total:,} of {limit} warps a CTA: {', '.join(parts)}",
+            f"needs {total:,} of {limit} warps a CTA: {', '.join(parts[:LISTED])}"
+            + (f" and {len(parts) - LISTED:,} more tasks" if len(parts) > LISTED else ""),
             Place(over.route, "key") if over.derived else Place((*over.route, "warps")),
             help="give the tasks fewer warps, or fewer replicas",
         )
