@@ -222,7 +222,7 @@ class _Walker:
             case m.Drain():
                 queue = self.queues[first + node.engine]
                 groups = [index for index, item in enumerate(queue) if item.arrival is None]
-                proved = groups[: len(groups) - node.keep] if node.keep else groups
+                proved = groups[: max(0, len(groups) - node.keep)]
                 self.step(DRAIN, first + node.engine, proved[-1] + 1 if proved else 0)
             case m.Fence() if self.fences:
                 self.step(FENCE, node.tensors)

@@ -183,6 +183,39 @@ def _changed(system: m.System, agent: m.Agent, node: m.Node, rng: Random) -> m.N
     return node
 
 
+def pause(system: m.System, rng: Random) -> m.System:
+    """Return the system with a question at some place whose answer changes nothing, and a guarded step.
+
+    A proof looks at its states where something is asked, and what an agent knows by then is all that differs.
+    """
+    facts = len(system.facts)
+    depth = rng.choice((0, 0, 1, 2))
+    new = (m.Fact(f"f{facts}", depth), m.Fact(f"f{facts + 1}", depth))
+    system = replace(system, facts=(*system.facts, *new))
+    which = rng.randrange(len(system.agents))
+    agent = system.agents[which]
+    places = [path for path in _places(agent.body) if not isinstance(_at(agent.body, path), m.Loop | m.If)]
+    if not places:
+        return system
+    path = rng.choice(places)
+    asked, guard = m.Ask(facts), m.Ask(facts + 1, False)
+
+    def change(block: m.Block, i: int) -> m.Block:
+        node = block[i]
+        rest = list(block[i + 1 :])
+        rest.insert(rng.randrange(len(rest) + 1) if rng.random() < 0.5 else 0, m.If(node.route, asked, ()))
+        step = m.If(node.route, guard, (node,)) if rng.random() < 0.6 else node
+        if rest and rng.random() < 0.2:
+            # One order or the other.
+            pair = (node, rest.pop(0))
+            step = m.If(node.route, guard, pair, pair[::-1])
+        return (*block[:i], step, *rest)
+
+    body = _edit(agent.body, path, change)
+    agents = (*system.agents[:which], replace(agent, body=body), *system.agents[which + 1 :])
+    return replace(system, agents=agents)
+
+
 def chance_test(system: m.System, rng: Random) -> m.Test:
     """Return some test; `mend` makes it fit the place where it stands."""
     kind = rng.random()

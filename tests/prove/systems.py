@@ -9,7 +9,7 @@ from random import Random
 from hypothesis import strategies as st
 
 from tests.prove.draft import Draft, read, write
-from tests.prove.mutate import mend, mutate
+from tests.prove.mutate import mend, mutate, pause
 from tests.prove.pipelines import Taste, pipeline
 from tsc.prove import machine as m
 
@@ -97,6 +97,16 @@ def fences(rng: Random) -> m.System:
 def peeled(rng: Random) -> m.System:
     """The same rounds in other forms: the first or the last one apart, two at once."""
     return pipeline(rng, Taste(peeled=0.6, guards=0.0, split=0.5, tiles=0.4, loads=0.2))
+
+
+def pauses(rng: Random) -> m.System:
+    """Questions between a step under a condition and what that step is good for."""
+    engines = rng.choice((0.0, 0.6))
+    taste = Taste(engines=engines, loads=0.2, tiles=0.2, guards=0.1, shared=0.2, alias=0.2, split=0.5)
+    system = pipeline(rng, taste)
+    for _ in range(rng.choice((1, 1, 2))):
+        system = pause(system, rng)
+    return system
 
 
 def cluster(rng: Random) -> m.System:
@@ -250,6 +260,7 @@ CLASSES: dict[str, Callable[[Random], m.System]] = {
     "history": history,
     "fences": fences,
     "peeled": peeled,
+    "pauses": pauses,
 }
 """Every class by its name."""
 
