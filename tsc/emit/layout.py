@@ -6,7 +6,7 @@ from tsc.emit.arrivals import counted, weight
 from tsc.emit.kernel import Kernel
 from tsc.emit.plan import Barriers, Region
 from tsc.program.model import Answers, Memory
-from tsc.program.queue import ANSWER_BYTES
+from tsc.program.storage import ANSWER_BYTES
 
 
 def regions(kernel: Kernel) -> tuple[Region, ...]:

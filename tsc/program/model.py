@@ -223,6 +223,7 @@ class Answers:
     Offsets are of stage 0 in shared memory.
     """
 
+    kind: str
     stages: int
     scheduler: str  # label of the task that asks
     takers: tuple[str, ...]  # labels of the tasks that take every answer and give it back
@@ -230,6 +231,7 @@ class Answers:
     offset: int
     full_offset: int
     empty_offset: int
+    tx_bytes: int = 0  # by which the answer comes, where no thread of the CTA writes it
     full_arrivals: int = 1
 
 

@@ -7,29 +7,34 @@ from dataclasses import replace
 
 from tsc.program.expand import operand_of
 from tsc.program.model import Answers, Queue, Task
-from tsc.program.storage import BARRIER_BYTES, align_up
+from tsc.program.storage import ANSWER_BYTES, BARRIER_BYTES
 
-ANSWER_BYTES = 16
-"""Of one answer; what the hardware of sm_100 writes, and more than a number takes."""
+NUMBER_BYTES = 4
+"""Of an answer that a counter gave."""
+
+
+def answer_bytes(queue: Queue | None) -> int:
+    """Return how many bytes the answers take; none where tiles follow by number."""
+    return ANSWER_BYTES * _stages(queue) if queue is not None and queue.dynamic else 0
 
 
 def place_answers(
-    queue: Queue | None, tasks: Iterable[Task], cluster: int, smem_bytes: int
+    queue: Queue | None, tasks: Iterable[Task], cluster: int, offset: int, smem_bytes: int
 ) -> tuple[Queue | None, int]:
-    """Put the answers and their barriers behind `smem_bytes`, and return where shared memory ends then.
+    """Put the answers at `offset` and their barriers behind `smem_bytes`, and return where these end.
 
     `cluster` counts its CTAs. Nothing changes for a queue whose tiles follow by number.
     """
     if queue is None or not queue.dynamic:
         return queue, smem_bytes
     tasks = tuple(tasks)
-    stages = max(1, queue.stages or 1)
-    offset = align_up(smem_bytes, ANSWER_BYTES)
-    full = offset + stages * ANSWER_BYTES
+    stages = _stages(queue)
+    full = smem_bytes
     empty = full + stages * BARRIER_BYTES
     asking = (task.label for task in tasks if _does(task, queue, "fetch_work_tile"))
     takers = tuple(task for task in tasks if _does(task, queue, "release"))
     answers = Answers(
+        kind="ClcFetchAsync" if queue.policy == "clc" else "AsyncAsync",
         stages=stages,
         scheduler=next(asking, ""),
         takers=tuple(task.label for task in takers),
@@ -37,8 +42,13 @@ def place_answers(
         offset=offset,
         full_offset=full,
         empty_offset=empty,
+        tx_bytes=ANSWER_BYTES if queue.policy == "clc" else NUMBER_BYTES if cluster > 1 else 0,
     )
     return replace(queue, answers=answers), empty + stages * BARRIER_BYTES
+
+
+def _stages(queue: Queue) -> int:
+    return max(1, queue.stages or 1)
 
 
 def answers_taken(task: Task) -> int:

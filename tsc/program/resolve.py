@@ -14,7 +14,7 @@ from tsc.program.expand import operand_of
 from tsc.program.graph import dependency_graph
 from tsc.program.model import Dim, Group, Memory, Order, Program, Queue, Scalar, Task, Tensor, Work
 from tsc.program.names import dims_of, let_stages, sites
-from tsc.program.queue import place_answers
+from tsc.program.queue import answer_bytes, place_answers
 from tsc.program.rings import pipelines, ring_uses
 from tsc.program.storage import Uses, lay_out, memories, register_sets
 from tsc.program.target import find_target
@@ -64,10 +64,12 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
     usages = ring_uses(tasks, found, meanings, works)
     derived = pipelines(spec, {task.label: task for task in tasks}, found, usages, meanings, works, cluster)
     orders = _orders(spec, tasks, meanings, counts)
-    layout = lay_out(found, derived, orders, {n: (g.kind, g.members) for n, g in groups.items()})
+    queue = _queue(spec, values)
+    members = {n: (g.kind, g.members) for n, g in groups.items()}
+    layout = lay_out(found, derived, orders, members, answer_bytes(queue))
+    queue, smem_bytes = place_answers(queue, tasks, prod(cluster.values()), layout.answers, layout.smem_bytes)
     tensors, scalars = _arguments(spec, values)
     dims = _dims(spec, values)
-    queue, smem_bytes = place_answers(_queue(spec, values), tasks, prod(cluster.values()), layout.smem_bytes)
     ranges = _ranges(spec, values, dims, queue, cluster, warps)
     complete = all(_sized(spec, memory) for memory in found.values())
     return Program(

@@ -34,6 +34,7 @@ BITS = {
 """Bits of an element by dtype."""
 
 BARRIER_BYTES = 8  # an mbarrier object (PTX ISA, mbarrier)
+ANSWER_BYTES = 16  # of a queue: what the hardware of sm_100 writes, and more than a number takes
 SHARED_ALIGN = 1024  # where dynamic shared memory begins; the swizzle of 128 bytes needs it
 TMA_ALIGN = 128  # PTX ISA, cp.async.bulk.tensor: shared-memory address
 
@@ -222,6 +223,7 @@ class Layout:
     orders: dict[tuple[str, int], Order]
     smem_bytes: int
     tmem_columns: int
+    answers: int  # first byte of a queue's answers
 
 
 def lay_out(
@@ -229,8 +231,9 @@ def lay_out(
     pipelines: Mapping[tuple[str, int], Pipeline],
     orders: Mapping[tuple[str, int], Order],
     groups: Mapping[str, tuple[str, tuple[str, ...]]],
+    answer_bytes: int = 0,
 ) -> Layout:
-    """Place storage in the order written, then all barriers in one array at the end.
+    """Place storage in the order written, the answers of a queue, then all barriers in one array at the end.
 
     `groups` maps a merge or fork to its kind and members, which share the empty or the full barriers.
     """
@@ -249,7 +252,8 @@ def lay_out(
             offset += memory.copy_bytes * memory.copies
     for name in found:
         placed[name] = _overlay(name, placed, frozenset())
-    offset = align_up(offset, BARRIER_BYTES)
+    answers = align_up(offset, ANSWER_BYTES) if answer_bytes else offset
+    offset = align_up(answers + answer_bytes, BARRIER_BYTES)
     rings: dict[tuple[str, int], Pipeline] = {}
     shared: dict[tuple[str, int], int] = {}
     for key, ring in pipelines.items():
@@ -277,7 +281,7 @@ def lay_out(
             offset += BARRIER_BYTES * len(order.participants)
         else:
             turns[key] = order
-    return Layout(placed, rings, turns, offset, columns)
+    return Layout(placed, rings, turns, offset, columns, answers)
 
 
 def _shared_side(kind: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tsc.emit.roles import REGISTERS, warpgroup_registers
 from tsc.program.model import Memory, Program
+from tsc.program.storage import ANSWER_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,11 @@ def memory_map(program: Program, kind: str = "smem") -> tuple[Place, ...]:
     places = [
         place for memory in program.memories.values() if memory.kind == kind for place in _copies(memory)
     ]
+    answers = program.queue.answers if program.queue is not None else None
+    if program.queue is not None and answers is not None and kind == "smem":
+        size, stages = ANSWER_BYTES * answers.stages, answers.stages
+        name = program.queue.name
+        places.append(Place(name, kind, answers.offset, size, stages, ANSWER_BYTES, ANSWER_BYTES))
     places.sort(key=lambda place: (place.offset, bool(place.over), -place.size))
     found, end = [], 0
     for place in places:
@@ -134,6 +140,11 @@ def barrier_arrays(program: Program) -> tuple[BarrierArray, ...]:
             owner = group.name if shared and group is not None else name
             loaded = ring.tx_bytes if side == "full" else 0
             found[offset] = BarrierArray(f"{owner}{suffix}.{side}", offset, ring.stages, arrivals, loaded)
+    if program.queue is not None and (answers := program.queue.answers) is not None:
+        counts = {"full": answers.full_arrivals, "empty": answers.empty_arrivals}
+        for side, offset in (("full", answers.full_offset), ("empty", answers.empty_offset)):
+            name, loaded = f"{program.queue.name}.{side}", answers.tx_bytes if side == "full" else 0
+            found[offset] = BarrierArray(name, offset, answers.stages, counts[side], loaded)
     for order in program.orders.values():
         if order.kind == "turn" and order.offset is not None:
             name = order.name + (f"[{order.copy}]" if order.copy else "")

@@ -105,6 +105,11 @@ def _rings(program: Program) -> str:
         lines.append(
             [label, ring.kind, str(ring.stages), *arrivals, loaded, ", ".join(ring.producers), readers]
         )
+    if program.queue is not None and (answers := program.queue.answers) is not None:
+        counts = [str(answers.stages), str(answers.full_arrivals), str(answers.empty_arrivals)]
+        loaded = f"{answers.tx_bytes:,}" if answers.tx_bytes else ""
+        users = [answers.scheduler, ", ".join(answers.takers)]
+        lines.append([program.queue.name, answers.kind, *counts, loaded, *users])
     header = ["ring", "kind", "stages", "full", "empty", "bytes loaded", "producers", "consumers"]
     return _grid("rings, with the arrivals of a phase", header, lines, "llrrrrll")
 
@@ -237,6 +242,7 @@ def render_json(program: Program) -> str:
             }
             for (name, copy), ring in program.pipelines.items()
         ],
+        "queue": _queue_json(program),
         "registers": {
             "limit": register_limit(program),
             "warpgroups": [
@@ -268,6 +274,24 @@ def render_json(program: Program) -> str:
         "tensor_memory": {"columns": program.tmem_columns, "places": _places_json(program, "tmem")},
     }
     return json.dumps(data, indent=2) + "\n"
+
+
+def _queue_json(program: Program) -> dict[str, Any] | None:
+    queue = program.queue
+    if queue is None:
+        return None
+    found: dict[str, Any] = {"queue": queue.name, "policy": queue.policy}
+    if queue.answers is not None:
+        found |= {
+            "kind": queue.answers.kind,
+            "stages": queue.answers.stages,
+            "full_arrivals": queue.answers.full_arrivals,
+            "empty_arrivals": queue.answers.empty_arrivals,
+            "bytes_loaded": queue.answers.tx_bytes,
+            "scheduler": queue.answers.scheduler,
+            "takers": list(queue.answers.takers),
+        }
+    return found
 
 
 def _cell_json(cell: Cell | None) -> dict[str, Any] | None:
