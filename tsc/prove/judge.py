@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tsc.prove.verdict import Alarm, Verdict
+from tsc.prove.verdict import Alarm, Answer, Verdict
 
 if TYPE_CHECKING:
     from tsc.program.model import Program
     from tsc.prove.asked import Promise
     from tsc.prove.translate.translation import Translation
+
+# States in which what is in doubt is looked for again.
+_DOUBTFUL = 100
 
 BUDGET = 2_000
 """States that a proof may look at where the call does not say; every schedule that ships needs under 100."""
@@ -65,14 +68,19 @@ def _judge(program: Program, budget: int) -> Judgement:
     from tsc.prove.translate import translate
 
     translation = translate(program)
-    verdict = prove(translation.system, budget)
-    faults: list[Alarm] = []
-    doubts: list[Alarm] = []
-    for alarm in verdict.alarms:
-        possible = translation.questions.consistent(alarm.trail) is not False
-        (faults if possible else doubts).append(alarm)
+    questions = translation.questions
+
+    def possible(trail: tuple[Answer, ...]) -> bool:
+        return questions.consistent(trail) is not False
+
+    verdict = prove(translation.system, budget, possible)
+    doubts: tuple[Alarm, ...] = ()
+    if verdict.outcome == "unproven":
+        # What is in doubt is found again, to be told.
+        found = prove(translation.system, min(budget, _DOUBTFUL)).alarms
+        doubts = tuple(alarm for alarm in found if not possible(alarm.trail))
     promises = dict.fromkeys((*translation.questions.promises, *_constants(program)))
-    return Judgement(translation, verdict, tuple(faults), tuple(doubts), tuple(promises), budget)
+    return Judgement(translation, verdict, verdict.alarms, doubts, tuple(promises), budget)
 
 
 def _constants(program: Program) -> Iterator[Promise]:

@@ -101,7 +101,11 @@ class Walker:
 
     def guard(self, node: Guard) -> list[Node]:
         """Return a conditional block, or the side that is known to be taken."""
-        test = self.maker.frame.questions.guard(self.maker.task, node, self.around, self.place)
+        questions, task = self.maker.frame.questions, self.maker.task
+        if questions.apart(task, node):
+            # Some threads go one way and some the other, so both come.
+            return [*self.block(node.then), *self.block(node.otherwise)]
+        test = questions.guard(task, node, self.around, self.place)
         return list(_either(node.route, test, self.block(node.then), self.block(node.otherwise)))
 
     # ---- steps ---------------------------------------------------------------------------------------------
