@@ -226,6 +226,14 @@ def merged(folder: Path, commit: str, judged: str) -> dict[str, Any]:
     }
 
 
+def hunted(folder: Path) -> dict[str, int]:
+    """Count the outcomes of a hunt's mutants that are proved."""
+    verdicts = json.loads((folder / "verdicts.json").read_text())
+    runs = json.loads((folder / "runs.json").read_text())["runs"]
+    names = [entry["name"] for entry in json.loads((folder / "mutants.json").read_text())]
+    return dict(Counter(runs[name]["outcome"] for name in names if verdicts[name]["proved"]))
+
+
 def of(rows: Iterable[dict[str, Any]], group: str) -> list[dict[str, Any]]:
     """Return the mutants of the specs of one folder."""
     return [row for row in rows if row["spec"].startswith(f"{group}/")]
@@ -273,6 +281,9 @@ def table() -> str:
             lines.append(f"| {group} | {sum(cells)} | {verdict} | {' | '.join(map(str, cells))} |")
     shares = (f"{failing_share(counts):.0%} of {group}" for group, counts in facts["counts"].items())
     lines += ["", f"Of the rejected mutants that could be built and run, {' and '.join(shares)} failed."]
+    if "further" in facts:
+        further = ", ".join(f"{count} came out {outcome}" for outcome, count in facts["further"].items())
+        lines.append(f"Of further mutants of two changes that were proved {further}.")
     return "\n".join(lines) + "\n"
 
 
@@ -283,6 +294,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("mutants"))
     parser.add_argument("--commit", default="unknown", help="what the mutants were built at")
     parser.add_argument("--judged", default="unknown", help="what they were checked at")
+    parser.add_argument("--hunted", type=Path, help="a folder of a hunt, to be counted too")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pairs", type=int, default=400)
     parser.add_argument("--workers", type=int, default=2)
@@ -298,6 +310,8 @@ def main() -> None:
             judge(options.folder)
         case "merge":
             facts = merged(options.folder, options.commit, options.judged)
+            if options.hunted:
+                facts["further"] = hunted(options.hunted)
             RESULTS.write_text(json.dumps(facts, indent=1) + "\n")
             for name in false_proofs(facts):
                 print(f"proved and failed: {name}", file=sys.stderr)

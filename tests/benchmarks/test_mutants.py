@@ -74,6 +74,7 @@ def test_every_hang_was_seen_alone_too() -> None:
 
 def test_nothing_that_was_proved_failed() -> None:
     assert mutants.false_proofs(mutants.result()) == []
+    assert set(mutants.result()["further"]) == {"right"}
 
 
 def test_a_false_proof_is_noticed() -> None:
