@@ -28,6 +28,8 @@ from tsc.rules.brackets.overlays import overwritten
 RULE = Rule(
     "TSC315", "overwritten-overlay", Severity.ERROR, "a resource is read after its bytes were overwritten"
 )
+# What does not fit in shared memory may have more stages than there is time to lay out.
+SOUND = True
 
 
 def check(program: Program) -> Iterator[Finding]:
