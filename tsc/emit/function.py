@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from tsc.emit.kernel import INTEGERS, Kernel, bits_of, integer_type, storage
 from tsc.emit.names import Names
-from tsc.emit.plan import Item, Parameter, Statement
-from tsc.emit.scope import Env, Scope
+from tsc.emit.plan import Item, Parameter, Prelude, Statement
+from tsc.emit.scope import Ahead, Env, Scope
 from tsc.expr import Cpp, Expr, Interval, build, fold, interval, multiple_of, provably, substitute, to_cpp
 from tsc.expr.tree import Call, Compare, Int, Ref, walk
 from tsc.ops.lowering import Refused
@@ -29,24 +28,6 @@ class NotUniform(Exception):
     """Something differs between replicas in a way that one text with `replica` in it cannot say."""
 
 
-@dataclass(slots=True)
-class Prelude:
-    """What a task's function declares before its schedule, by kind and in the order of first use."""
-
-    builtins: dict[str, Item] = field(default_factory=dict)
-    views: dict[str, Item] = field(default_factory=dict)
-    lets: dict[str, Item] = field(default_factory=dict)
-    registers: dict[str, Item] = field(default_factory=dict)
-    bases: dict[str, Item] = field(default_factory=dict)
-    states: dict[str, Item] = field(default_factory=dict)
-    tokens: dict[str, Item] = field(default_factory=dict)
-
-    def items(self) -> list[Item]:
-        """Return all of it in order."""
-        kinds = (self.builtins, self.views, self.lets, self.registers, self.bases, self.states, self.tokens)
-        return [item for kind in kinds for item in kind.values()]
-
-
 class Function:
     """One task instance's function; `symbolic` leaves `replica` a name, for a text that all share."""
 
@@ -60,6 +41,7 @@ class Function:
         self.uses_shared = self.uses_task = self.uses_leader = self.uses_seq = False
         self.loop_variables: dict[str, str] = {}
         self.spelled_lets: dict[str, str] = {}
+        self.let_names: set[str] = set()
         self.token_types: dict[str, str] = {}
         self.waits_for_grid = any(step.verb == "pdl_wait" for step in task.steps())
         self.written_tensors = kernel.written
@@ -238,10 +220,30 @@ class Function:
         early = not self.waits_for_grid or all(
             self.program.tensors[n].constant for n in reads if n in self.program.tensors
         )
-        if reads and not (early and not reads & self.written_tensors and scope.certain == level):
+        fixed = not reads & self.written_tensors
+        if reads and fixed and scope.certain == "round" and scope.ahead is not None:
+            self.declare_ahead(name, scope, scope.ahead)
+            return True
+        if reads and not (early and fixed and scope.certain == level):
             return False
         self.declare_let(name, level, scope)
         return True
+
+    def let_name(self, name: str) -> str:
+        """Return the C++ name of a let; another one where the function has declared the let before."""
+        own = self.kernel.spelled[name]
+        spelled = self.names.free(own) if own in self.let_names else own
+        self.let_names.add(spelled)
+        return spelled
+
+    def declare_ahead(self, name: str, scope: Scope, ahead: Ahead) -> None:
+        """Make a let a constant before a loop, read where there is a round to use it."""
+        value = self.cpp(self.program.spec.let[name], {}, scope)
+        spelled = self.spelled_lets[name] = self.let_name(name)
+        type_ = "bool" if value.is_bool else integer_type(self.let_range(name))
+        otherwise = "false" if value.is_bool else "0"
+        text = f"{ahead.runs} ? {value.text} : {otherwise}" if ahead.runs else value.text
+        ahead.lets[name] = Statement("constant", {"type": type_, "name": spelled, "value": text})
 
     def declare_let(self, name: str, level: str, scope: Scope) -> None:
         """Make a let a constant of the function or of the tile loop's body."""
@@ -254,7 +256,7 @@ class Function:
             level == "tile",
         )
         value = self.cpp(self.program.spec.let[name], {}, outer)
-        spelled = self.spelled_lets[name] = self.kernel.spelled[name]
+        spelled = self.spelled_lets[name] = self.let_name(name)
         type_ = "bool" if value.is_bool else integer_type(self.let_range(name))
         target = self.tile_lets if level == "tile" else self.prelude.lets
         target[name] = Statement("constant", {"type": type_, "name": spelled, "value": value.text})

@@ -11,14 +11,20 @@ from tsc.emit.function import Function
 from tsc.emit.hazards import APART
 from tsc.emit.kernel import integer_type
 from tsc.emit.plan import Compound, Item, Statement
-from tsc.emit.scope import Round, Scope
+from tsc.emit.scope import Ahead, Round, Scope
 from tsc.expr import Cpp, Expr, Interval, build, fold, interval, multiple_of
 from tsc.expr.tree import Binary, Call, Compare, Int, Ref
 from tsc.ops.lowering import Refused
 from tsc.program.model import Task
-from tsc.program.tree import Block, Guard, Loop, Step
+from tsc.program.tree import Block, Guard, Loop, Step, walk
 
 MEETINGS = frozenset(("sync", "fence_async", "fence_async_global"))
+
+
+def waits_for_grid(node: Loop) -> bool:
+    """Whether what a loop reads may be written by the kernel before, until a round has waited for that."""
+    inside = (one for piece in node.pieces for one, _ in walk(piece.body))
+    return any(isinstance(one, Step) and one.verb == "pdl_wait" for one in inside)
 
 
 class Loops:
@@ -67,7 +73,14 @@ class Loops:
             simple,
         )
         inner = self._inner(node, scope, round_, flat_start, flat_step, first, last, up, counted)
+        surely = rounds is not None and rounds > 0
+        ahead = Ahead("" if surely else f"{start.operand} {'<' if up else '>'} {end.operand}")
+        if not node.split and not waits_for_grid(node):
+            inner = replace(inner, certain="round", ahead=ahead)
         pieces = [self.block(piece.body, inner) for piece in node.pieces]
+        before += ahead.lets.values()
+        for name in ahead.lets:
+            del function.spelled_lets[name]
         for use, name in (("counter", round_.counter), ("trips", round_.trips), ("start", round_.start)):
             if use not in round_.uses:
                 names.own.discard(name)

@@ -195,3 +195,21 @@ class KernelPlan:
     manifest: Mapping[str, Any]
     refusals: tuple[Refusal, ...]
     narrowed: tuple[Narrowed, ...]
+
+
+@dataclass(slots=True)
+class Prelude:
+    """What a task's function declares before its schedule, by kind and in the order of first use."""
+
+    builtins: dict[str, Item] = field(default_factory=dict)
+    views: dict[str, Item] = field(default_factory=dict)
+    lets: dict[str, Item] = field(default_factory=dict)
+    registers: dict[str, Item] = field(default_factory=dict)
+    bases: dict[str, Item] = field(default_factory=dict)
+    states: dict[str, Item] = field(default_factory=dict)
+    tokens: dict[str, Item] = field(default_factory=dict)
+
+    def items(self) -> list[Item]:
+        """Return all of it in order."""
+        kinds = (self.builtins, self.views, self.lets, self.registers, self.bases, self.states, self.tokens)
+        return [item for kind in kinds for item in kind.values()]

@@ -224,13 +224,16 @@ class Schedule:
         # Who does nothing but ask does not look at the tiles.
         skips = queue is not None and queue.skip_if is not None and not self.task.derived
         skip = function.text(self.queue.skip(), node.env, inner) if skips else ""
+        # The others are made behind it: for a tile that nobody sees, what they read may not be there.
+        asked = list(function.tile_lets.values())
         if node.skip_if is not None:
             text = function.text(node.skip_if, node.env, inner)
             self.skipped = function.names.free("skipped")
             body.append(Statement("constant", {"type": "bool", "name": self.skipped, "value": text}))
         body += self.block(node.body, inner)
-        lets, function.tile_lets = list(function.tile_lets.values()), outer_lets
+        made, function.tile_lets = list(function.tile_lets.values())[len(asked) :], outer_lets
         for name in list(function.spelled_lets):
             if name in self.program.lets and name not in function.prelude.lets:
                 del function.spelled_lets[name]
-        return self.queue.loop(node, before, lets, skip, body, lambda steps: self.block(steps, inner))
+        whole = [*made, *body]
+        return self.queue.loop(node, before, asked, skip, whole, lambda steps: self.block(steps, inner))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from tsc.emit.plan import Item
 from tsc.expr import Expr, Interval
 
 Env = Mapping[str, int | bool]
@@ -36,6 +37,14 @@ class Round:
         return self.trips
 
 
+@dataclass(slots=True)
+class Ahead:
+    """What a loop reads once, before its first round: lets and what declares them, where a round comes."""
+
+    runs: str  # C++ of whether there is a round
+    lets: dict[str, Item] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """A place in a schedule. `certain` is what the place is reached in whenever that runs at all."""
@@ -44,9 +53,10 @@ class Scope:
     multiples: Mapping[str, int]
     facts: tuple[Expr, ...]
     spelled: Mapping[str, str]
-    certain: Literal["function", "tile", "nothing"] = "function"
+    certain: Literal["function", "tile", "round", "nothing"] = "function"
     tile: bool = False
     round: Round | None = None
+    ahead: Ahead | None = None
 
     def inside(self) -> Scope:
         """Return the scope of a block that does not always run."""

@@ -93,8 +93,8 @@ DEVICE void load_task(const i32* offsets_data, const bf16* x_data, int seqs, int
   for (u32 unit = blockIdx.x; unit < tiles.count(); unit += gridDim.x) {
     const Tile tile = tiles.at(unit);
     const i64 length = i64(offsets(tile.seq_id + 1)) - offsets(tile.seq_id);
-    const int chunks = cdiv(length, ROWS);
     if (length == 0) continue;
+    const int chunks = cdiv(length, ROWS);
     for (int loop = 0; loop < chunks; ++loop) {
       // 26: acquire: ring
       mbarrier_wait(ring_empty + 8 * ring_write.stage, ring_write.phase ^ 1);
@@ -128,8 +128,8 @@ DEVICE void store_task(const i32* offsets_data, bf16* y_data, int seqs, int tota
   for (u32 unit = blockIdx.x; unit < tiles.count(); unit += gridDim.x) {
     const Tile tile = tiles.at(unit);
     const i64 length = i64(offsets(tile.seq_id + 1)) - offsets(tile.seq_id);
-    const int chunks = cdiv(length, ROWS);
     if (length == 0) continue;
+    const int chunks = cdiv(length, ROWS);
     for (int loop = 0; loop < chunks; ++loop) {
       // 36: wait: ring
       mbarrier_wait(ring_full + 8 * ring_read.stage, ring_read.phase);
