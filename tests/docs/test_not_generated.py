@@ -26,7 +26,7 @@ params:
   counts: {dtype: i32, shape: [m]}
 LAUNCH
 resources:
-  tiles: {kind: queue, policy: static, axes: {m: m} MORE_OF_QUEUE}
+  tiles: {kind: queue, policy: static, axes: {m: m}}
   ring: {kind: smem, stages: 4, dtype: bf16, shape: [64, 64] MORE_OF_RING}
   other: {kind: smem, stages: 4, dtype: bf16, shape: [64, 64]}
   v: {kind: registers, dtype: bf16, per_thread: 8}
@@ -66,7 +66,7 @@ def spec(
     text = BASE.replace("TARGET", target)
     for place, steps in (("STORE", store or TAKEN), ("LOAD", load or GIVEN)):
         text = text.replace(place, "\n".join(f"          - {step}" for step in steps))
-    for place in ("LAUNCH", "MORE_OF_QUEUE", "MORE_OF_RING", "RESOURCES", "WORK", "DEBUG"):
+    for place in ("LAUNCH", "MORE_OF_RING", "RESOURCES", "WORK", "DEBUG"):
         text = text.replace(place, parts.get(place.lower(), ""))
     return text
 
@@ -78,11 +78,6 @@ def operation(step: str, resources: str = FRAGMENT, target: str = "sm_90a") -> l
 
 ON_TENSOR_MEMORY = f"{SCORES}\n{FRAGMENT}"
 CASES = {
-    "`order` other than `linear`, `reverse`": [
-        spec(more_of_queue=", order: {kind: hilbert}"),
-        spec(more_of_queue=", order: {kind: group_major, along: m, group: 8}"),
-        spec(more_of_queue=", order: {kind: linear, reverse: [m]}"),
-    ],
     "`cta_group: 2`": [spec(launch="launch: {cluster: {m: 2}, cta_group: 2}", target="sm_100a")],
     "`ctas: leader`": [
         spec(launch="launch: {cluster: {m: 2}, cta_group: 2}", target="sm_100a").replace(

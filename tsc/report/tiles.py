@@ -180,6 +180,7 @@ def _waves(picture: Picture) -> str:
     last = total - (waves - 1) * count
     fill = f"{total / (waves * count):.1%}".replace("%", " %")
     lines = [f"waves: {waves:,} of {count:,}, the last one of {last:,}; {fill} full"]
+    lines.append("how many different tiles of each operand a wave reads")
     taken = picture.taken(picture.units)
     keys = [operand.key(taken) for operand in picture.operands]
     starts = picture.starts()

@@ -59,7 +59,13 @@ def picture_of(program: Program, workers: int | None, sms: int | None) -> Pictur
         notes.append("tiles that `skip_if` leaves out are shown like the others")
     title = BY_KIND[queue.order.kind].comment(queue.order)
     operands = tuple(_operands(program, axes, known)) or axes_apart(axes)
-    return Picture(f"{program.kernel}, {queue.order.kind}: {title[:1].lower()}{title[1:]}", grid, workers, operands, tuple(notes))
+    return Picture(
+        f"{program.kernel}, {queue.order.kind}: {title[:1].lower()}{title[1:]}",
+        grid,
+        workers,
+        operands,
+        tuple(notes),
+    )
 
 
 def _known(expr: Expr, env: Mapping[str, int], what: str) -> int:
