@@ -7,17 +7,22 @@ from dataclasses import dataclass
 
 from tsc.model import Reference
 from tsc.ops.base import StepModel
+from tsc.ops.registry import BY_VERB
 from tsc.program.model import Memory, Program
 from tsc.program.names import key_of, written
 from tsc.rules.memo import per_program
 from tsc.source.route import Route
 from tsc.spec import resources as kinds
+from tsc.spec.document import Spec
 from tsc.spec.schedule import Do, Wait
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A reference: its name, what is wanted there in words, and the names that would do."""
+    """A reference: its name, what is wanted there in words, and the names that are known there.
+
+    `fitting` are those of a kind that can stand there, where that is told by more than its being known.
+    """
 
     name: str
     route: Route
@@ -25,6 +30,7 @@ class Found:
     choices: Collection[str]
     reference: Reference | None = None
     task: str | None = None
+    fitting: Collection[str] | None = None
 
 
 @per_program
@@ -51,7 +57,8 @@ def references(program: Program) -> Iterator[Found]:
                     value = getattr(node, field)
                     if isinstance(value, Reference):
                         wanted = "resource, param or workspace"
-                        yield Found(value.name, (*route, key_of(node, field)), wanted, anything, value, name)
+                        place, fit = (*route, key_of(node, field)), fitting(spec, node, field)
+                        yield Found(value.name, place, wanted, anything, value, name, fit)
     for name, work in spec.work.items():
         for side in ("reads", "writes", "updates"):
             for i, ref in enumerate(getattr(work, side)):
@@ -84,3 +91,29 @@ def overlay_place(program: Program, memory: Memory) -> Route:
     """Return where an overlay says what it lies over."""
     nested = isinstance(getattr(program.spec.resources[memory.name], "over", None), kinds.Over)
     return (*memory.route, "over", "of") if nested else (*memory.route, "over")
+
+
+_RINGS = ("acquire", "commit", "wait", "release", "try_acquire", "try_wait", "skip")
+_PROTOCOL = {
+    **dict.fromkeys(_RINGS, frozenset(("ring", "signal", "merge", "fork", "queue"))),
+    **dict.fromkeys(("take", "pass"), frozenset(("turn",))),
+    **dict.fromkeys(("sync", "arrive"), frozenset(("barrier",))),
+    **dict.fromkeys(("get_and_advance_work_tile", "fetch_work_tile"), frozenset(("queue",))),
+}
+
+
+def fitting(spec: Spec, node: StepModel, field: str) -> list[str]:
+    """Return the declared names of a kind that a field of a step can hold."""
+    key = key_of(node, field)
+    operation = BY_VERB.get(node.verb)
+    kinds_ = _PROTOCOL.get(key)
+    if kinds_ is None and operation is not None:
+        kinds_ = frozenset().union(*(it.kinds for it in operation.accesses if it.field == field))
+    found = {name: "scalar" if one.shape is None else "tensor" for name, one in spec.params.items()}
+    found |= dict.fromkeys(spec.workspace, "tensor")
+    for name, model in spec.resources.items():
+        ring = (
+            key in _PROTOCOL and getattr(model, "stages", None) is not None and model.kind in ("smem", "tmem")
+        )
+        found[name] = "ring" if ring else model.kind
+    return [name for name, kind in found.items() if not kinds_ or kind in kinds_]

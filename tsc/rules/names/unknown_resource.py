@@ -36,7 +36,9 @@ def check(program: Program) -> Iterator[Finding]:
     choices: dict[tuple[str, str], list[str]] = {}
     for found in unresolved(program):
         alike.setdefault((found.wanted, found.name), []).append(Place(found.route))
-        choices.setdefault((found.wanted, found.name), list(found.choices))
+        choices.setdefault(
+            (found.wanted, found.name), list(found.choices if found.fitting is None else found.fitting)
+        )
     for (wanted, name), (first, *others) in alike.items():
         names = choices[wanted, name]
         also = tuple(replace(place, label="and here") for place in others if place.route != first.route)
@@ -45,13 +47,13 @@ def check(program: Program) -> Iterator[Finding]:
             f"no {wanted} is called `{name}`",
             first,
             also[:3],
-            help=did_you_mean(name, names) or _else(wanted, names),
+            help=did_you_mean(name, names) or _else(names),
         )
 
 
-def _else(wanted: str, names: list[str]) -> str:
+def _else(names: list[str]) -> str:
     if not names:
-        return f"declare it; there is no {wanted} at all"
+        return "declare it; nothing that is declared can stand here"
     if len(names) == 1:
         return f"declare it, or name `{names[0]}`"
     return f"declare it, or name one of {listing(names[:SHOWN])}" + (", ..." if len(names) > SHOWN else "")
