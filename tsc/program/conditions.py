@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tsc.expr import EvalError, Expr, ExprError, Interval, evaluate, fold, interval, parse, provably, show
+from tsc.expr.tree import Index, Node, children
 from tsc.program.model import Program
 from tsc.program.tree import Guard, Loop
 
@@ -225,10 +226,25 @@ class Conditions:
             near = {name.text for fact in facts for name in fact.names if _names(fact) & names}
             grown = not near <= names
             names |= near
+        elements = _elements(expr)
+        if elements and not any(elements & _elements(fact) for fact in facts):
+            return None  # nothing is known of what a tensor holds there
         self.asked += 1
         if self.asked > MOST_QUESTIONS:
             return None
         return provably(expr, self.program.ranges, [fact for fact in facts if _names(fact) & names])
+
+
+@lru_cache(maxsize=4096)
+def _elements(expr: Expr) -> frozenset[Node]:
+    """Return the elements of tensors that an expression reads."""
+    found, left = set(), [expr.tree]
+    while left:
+        node = left.pop()
+        left.extend(children(node))
+        if isinstance(node, Index):
+            found.add(node)
+    return frozenset(found)
 
 
 def rounds_key(node: Loop) -> str:
