@@ -358,7 +358,6 @@ class Pipeline:
             inside = [agent.loop(self.tiles, *inside, start=start, step=stride, tiles=True)]
         agent.body += inside
 
-
     def peel(self, agent: AgentDraft, steps: Strand, start: int) -> Strand:
         """Return the rounds in another form: the first ones or the last one apart, or two at once."""
         trips = self.trips
