@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 import yaml
 
 from benchmarks import mutants, mutate
 from benchmarks.mutate import KEPT, Mutant, drops, guards, steps, verb, written
+
+ROOT = Path(__file__).parents[2]
 
 
 @cache
@@ -101,3 +104,9 @@ def test_the_table_shows_every_count() -> None:
         for verdict in ("proved", "rejected"):
             cells = [counts[f"{verdict}, {outcome}"] for outcome in mutants.OUTCOMES]
             assert f"| {group} | {sum(cells)} | {verdict} | {' | '.join(map(str, cells))} |" in shown
+
+
+def test_the_page_on_the_proof_has_the_table() -> None:
+    page = (ROOT / "docs" / "proof.md").read_text(encoding="utf-8")
+    shown = page.partition("<!-- mutants -->")[2].partition("<!-- /mutants -->")[0]
+    assert shown.strip() == mutants.table().strip()

@@ -28,7 +28,9 @@ Possible = Callable[[tuple[Answer, ...]], bool]
 # So many states before numbers that tiles share are taken one value after the other.
 _FIRST = 60
 _WORST: tuple[Outcome, ...] = ("refuted", "unproven", "bounded", "proved")
-_DOUBT = "an alarm whose conditions contradict each other"
+DOUBT = "an alarm whose conditions contradict each other"
+"""The reason of a proof that ends in doubt."""
+
 # After the first alarm so many states more: bad schedules close slowly, and one reason is enough.
 _AFTER_ALARM = 50
 # Steps of all runs together, a state of the budget.
@@ -125,7 +127,7 @@ def _verdict(searches: list[_Search], up_to: int | None = None) -> Verdict:
     if last.reason:
         return Verdict("unproven", (), states, steps, last.reason)
     if any(search.doubtful for search in rest[:-1]) or (last.doubtful and not rest):
-        return Verdict("unproven", (), states, steps, _DOUBT)
+        return Verdict("unproven", (), states, steps, DOUBT)
     if last.doubtful:
         return Verdict("bounded", (), states, steps, up_to=up_to)
     return Verdict("proved", (), states, steps)

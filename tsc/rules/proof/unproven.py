@@ -32,6 +32,7 @@ ALLOW = "or pass `--allow-unproven`"
 def check(program: Program) -> Iterator[Finding]:
     """Yield what keeps the proof open, unless faults are found: then the rest is for later."""
     from tsc.prove.judge import judged
+    from tsc.prove.proof import DOUBT
     from tsc.rules.proof.doubt import doubtful
     from tsc.rules.proof.teller import Teller
 
@@ -53,8 +54,9 @@ def check(program: Program) -> Iterator[Finding]:
     teller = Teller(judgement)
     for alarm in judgement.doubts[:1]:  # one relation that is not seen leads to many
         yield doubtful(RULE.name, teller, alarm, ALLOW)
-    if judgement.verdict.outcome == "unproven":
-        reason = judgement.verdict.reason or "no end"
+    verdict = judgement.verdict
+    if verdict.outcome == "unproven" and not (judgement.doubts and verdict.reason == DOUBT):
+        reason = verdict.reason or "no end"
         met = f"more than {judgement.budget:,} states" if reason.endswith("states") else reason
         yield Finding(
             RULE.name,
