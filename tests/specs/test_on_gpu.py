@@ -1,13 +1,8 @@
-"""Every shipped kernel on a GPU, against a reference: sizes 0, 1, ragged and beyond 2^31 bytes.
-
-Cubins are built here where tsc's own dependencies are installed; elsewhere TSC_CUBINS names a folder of them.
-"""
+"""Shipped kernels on a GPU, against a reference: sizes 0, 1, ragged and beyond 2^31 bytes."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,39 +12,7 @@ import tsc
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 pytestmark = pytest.mark.gpu
 
-ROOT = Path(__file__).resolve().parents[2]
 POISON = 0xA5
-
-
-@pytest.fixture(scope="session")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
-    """Loads a shipped kernel by its spec's path, such as `copy/tma`; constants as keywords."""
-    loaded: dict[tuple[str, tuple[tuple[str, int], ...]], Any] = {}
-
-    def load(spec: str, **constants: int) -> Any:
-        key = (spec, tuple(sorted(constants.items())))
-        if key not in loaded:
-            name = "_".join([spec.replace("/", "_"), *(f"{k}{v}" for k, v in key[1])]) + ".cubin"
-            ready = os.environ.get("TSC_CUBINS")
-            path = Path(ready) / name if ready else tmp_path_factory.mktemp("cubins") / name
-            if not ready:
-                build(spec, path, constants)
-            loaded[key] = tsc.load(path)
-        return loaded[key]
-
-    return load
-
-
-def build(spec: str, path: Path, constants: dict[str, int]) -> None:
-    from typer.testing import CliRunner
-
-    from tsc.cli.app import app
-
-    defines = [part for name, value in constants.items() for part in ("-D", f"{name}={value}")]
-    result = CliRunner().invoke(
-        app, ["build", str(ROOT / "specs" / f"{spec}.tsc.yaml"), "-o", str(path), *defines]
-    )
-    assert result.exit_code == 0, result.output
 
 
 def fresh(shape: tuple[int, ...], dtype: Any) -> Any:

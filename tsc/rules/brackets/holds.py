@@ -12,7 +12,8 @@ from tsc.program.conditions import Conditions
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Program, Task
 from tsc.program.paths import Walker
-from tsc.program.tree import Step
+from tsc.program.tree import Step, TileLoop
+from tsc.program.tree import steps as all_steps
 from tsc.rules.memo import per_program
 from tsc.rules.names.lost import RING_VERBS, lost
 
@@ -115,9 +116,20 @@ class Holds:
             if max((_count(held, verb) for held in self.before.get(step.index, ())), default=0)
             > kept(program, step)
         }
-        # A `keep` of all stages is another rule's.
-        judged = (step for step in steps if kept(program, step) < (self.memory.stages or MOST_KEPT))
+        # A `keep` of all stages is another rule's; what is kept may be for a further tile, of another policy.
+        most = self.memory.stages or MOST_KEPT
+        judged = (
+            step
+            for step in steps
+            if (n := kept(program, step)) < most and not (n and self._one_tile(program, step))
+        )
         return [step.index for step in judged if step.route not in busy]
+
+    def _one_tile(self, program: Program, step: Step) -> bool:
+        """Whether a step stands in a loop over tiles of which there is one."""
+        loops = (node for node in self.task.tree if isinstance(node, TileLoop))
+        grid = program.queue is not None and program.queue.policy == "grid"
+        return grid and any(one.index == step.index for loop in loops for one in all_steps(loop.body))
 
 
 def _meet(one: str | None, other: str | None) -> bool:
