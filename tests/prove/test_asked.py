@@ -88,7 +88,7 @@ def test_tiles() -> None:
     assert queued(schedule, policy="grid").bounds == [Bound(None, 1, 1)]
     found = queued(schedule)
     assert found.bounds == [Bound(0)]
-    assert (found.questions.numbers[0].lo, found.questions.numbers[0].hi) == (0, None)
+    assert (found.questions.numbers[0].lo, found.questions.numbers[0].hi) == (1, None)
 
 
 def test_opposite_conditions_are_one_fact() -> None:

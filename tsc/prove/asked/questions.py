@@ -97,12 +97,16 @@ class Questions:
     # ---- loops ---------------------------------------------------------------------------------------------
 
     def tiles(self, task: Task, node: TileLoop) -> Bound:
-        """Return how many tiles this CTA has: one under `grid`, else any number."""
+        """Return how many tiles this CTA has: one under `grid`, under `static` at least one.
+
+        No more CTAs are launched than there are tiles; but tiles may be skipped, and others may be faster.
+        """
         queue = self.program.queue
         grid = queue is not None and queue.policy == "grid"
         if grid and queue is not None and queue.skip_if is None:
             return Bound(None, 1, 1)
-        return Bound(self.store.tiles(1 if grid else None))
+        sure = queue is not None and queue.policy == "static" and queue.skip_if is None
+        return Bound(self.store.tiles(1 if sure else 0, 1 if grid else None))
 
     def loop(self, task: Task, node: Loop, around: tuple[Around, ...], rank: Mapping[str, int]) -> Around:
         """Return a loop as the machine runs it. A split loop is one loop, its pieces told apart inside."""

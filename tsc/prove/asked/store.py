@@ -110,13 +110,13 @@ class Store:
         self._large.append((count, index))
         return Bound(index, 1, 0)
 
-    def tiles(self, hi: int | None) -> int:
+    def tiles(self, lo: int, hi: int | None) -> int:
         """Return the number of tiles of this CTA."""
         symbol = self.symbols.own("tiles", "tiles of the CTA", 0)
         tree = tree_of(atom(symbol))
         if tree not in self._numbers:
             self._numbers[tree] = len(self.numbers)
-            self.numbers.append(Number(symbol.name, 0, 0, hi))
+            self.numbers.append(Number(symbol.name, 0, lo, hi))
             self.number_trees.append(tree)
         return self._numbers[tree]
 

@@ -38,19 +38,15 @@ def destinations(frame: Frame, step: Step, touch: Touch, cta: int) -> list[tuple
 def fills(view: View, memory: Memory, copy: int, cta: int, engines: frozenset[Engine]) -> Cells:
     """Return the segments of each stage that a task writes by some engines between `acquire` and `commit`."""
     found: list[dict[int, None]] = [{} for _ in range(max(1, memory.stages or 1))]
-    for step in view.task.steps():
-        for touch in view.program.touches(step, view.task):
-            operand = touch.operand
-            if touch.engine not in engines or not touch.writes:
-                continue
-            if operand is None or (operand.name, operand.copy) != (memory.name, copy):
-                continue
-            if view.reads_where_it_waits(step, memory, copy, touch.mode == "read") is not False:
-                continue
-            buffer = memory.buffer(touch.reference.buffer)
-            name = touch.reference.buffer if buffer is None else buffer.name
-            for one, share in destinations(view.frame, step, touch, cta):
-                cells = view.frame.bank.cells(memory, copy, name, one, share)
-                for stage, segments in zip(found, cells, strict=True):
-                    stage.update(dict.fromkeys(segments))
+    for step, touch in view.writes.get((memory.name, copy), ()):
+        if touch.engine not in engines:
+            continue
+        if view.reads_where_it_waits(step, memory, copy, touch.mode == "read") is not False:
+            continue
+        buffer = memory.buffer(touch.reference.buffer)
+        name = touch.reference.buffer if buffer is None else buffer.name
+        for one, share in destinations(view.frame, step, touch, cta):
+            cells = view.frame.bank.cells(memory, copy, name, one, share)
+            for stage, segments in zip(found, cells, strict=True):
+                stage.update(dict.fromkeys(segments))
     return tuple(map(tuple, found))

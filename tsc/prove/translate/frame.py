@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tsc.emit.brackets import Brackets, find_brackets, loads_of
 from tsc.emit.function import Function
@@ -12,6 +13,7 @@ from tsc.emit.hazards import Hazards, find_hazards
 from tsc.emit.held import Held
 from tsc.emit.kernel import Kernel
 from tsc.emit.rings import Rings
+from tsc.program.accesses import Touch
 from tsc.program.model import Memory, Program, Queue, Task
 from tsc.program.tree import Block, Node, Step, blocks
 from tsc.prove.asked import Questions
@@ -77,6 +79,16 @@ class View:
         self.hazards: Hazards = find_hazards(frame.kernel, task, self.brackets)
         self.early: dict[int, Step] = {}  # commits whose arrival stands behind the last load, by that load
         self._early(task.tree)
+
+    @cached_property
+    def writes(self) -> dict[tuple[str, int], list[tuple[Step, Touch]]]:
+        """The writes of the task, by the copy of the resource that they go to."""
+        found: dict[tuple[str, int], list[tuple[Step, Touch]]] = {}
+        for step in self.task.steps():
+            for touch in self.program.touches(step, self.task):
+                if touch.writes and touch.operand is not None:
+                    found.setdefault((touch.operand.name, touch.operand.copy), []).append((step, touch))
+        return found
 
     def _early(self, block: Block) -> None:
         """Find commits whose arrival comes with a load, ahead of steps that it would have behind it."""
