@@ -25,6 +25,7 @@ from tsc.expr import Expr
 from tsc.program.model import Program
 from tsc.source.route import Route
 from tsc.spec import resources as kinds
+from tsc.spec.schedule import GetAndAdvanceWorkTile
 
 RULE = Rule("TSC209", "count-below-one", Severity.ERROR, "a count is less than one")
 
@@ -68,6 +69,9 @@ def _counts(program: Program) -> Iterator[tuple[Route, str, Expr, int]]:
         for name, tensor in getattr(spec, section).items():
             for i, extent in enumerate(tensor.shape or ()):
                 yield (section, name, "shape", i), f"an extent of `{name}`", extent, 0
+    for step in (step for task in program.tasks for step in task.steps()):
+        if isinstance(step.model, GetAndAdvanceWorkTile) and step.model.stride is not None:
+            yield (*step.route, "stride"), "the stride", step.model.stride, 1
     for name, model in spec.resources.items():
         for route, what, expr in _of_resource(name, model):
             yield ("resources", name, *route), what, expr, 1

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Memory, Program
-from tsc.program.storage import BARRIER_BYTES
+from tsc.program.storage import ANSWER_BYTES, BARRIER_BYTES
 from tsc.spec.wording import series
 
 RULE = Rule(
@@ -38,17 +38,24 @@ def check(program: Program) -> Iterator[Finding]:
     ctas = program.spec.launch.ctas_per_sm
     limit = min(program.target.smem_bytes, SM_BYTES // ctas - CTA_RESERVE)
     placed = [m for m in program.memories.values() if m.kind != "tmem" and m.over is None]
-    if program.smem_bytes <= limit or not placed:
+    answers = program.queue.answers if program.queue is not None else None
+    if program.smem_bytes <= limit or not (placed or answers):
         return
     parts = [f"{m.name} {_times(m)}" for m in placed if m.kind == "smem"]
     rest = program.smem_bytes - sum(m.copy_bytes * m.copies for m in placed)
+    if program.queue is not None and answers is not None:
+        parts.append(f"{program.queue.name} {answers.stages:,} x {ANSWER_BYTES}")
+        rest -= answers.stages * ANSWER_BYTES
     parts += [f"barriers and padding {rest:,}"] if rest else []
-    largest = max(placed, key=lambda m: (m.copy_bytes * m.copies, (m.stages or 0) * m.copies))
+    sizes = {m.route: m.copy_bytes * m.copies + (m.stages or 0) * m.copies * BARRIER_BYTES for m in placed}
+    if program.queue is not None and answers is not None:
+        sizes[program.queue.route] = answers.stages * (ANSWER_BYTES + 2 * BARRIER_BYTES)
+    largest = max(sizes, key=lambda route: sizes[route])
     each = f" for each of {ctas} CTAs" if ctas > 1 else ""
     yield Finding(
         RULE.name,
         f"needs {program.smem_bytes:,} of {limit:,} bytes of shared memory{each}: {', '.join(parts)}",
-        Place(largest.route, "key"),
+        Place(largest, "key"),
         help=_mend(program, placed, program.smem_bytes, limit),
     )
 

@@ -16,6 +16,7 @@ from tsc.rules.queue import (
     second_scheduler,
     skip_differs,
     skip_differs_in_cluster,
+    stride_misses_tiles,
     unknown_order_axis,
 )
 
@@ -32,4 +33,5 @@ RULES: tuple[ModuleType, ...] = (
     skip_differs,
     idle_skip_if,
     skip_differs_in_cluster,
+    stride_misses_tiles,
 )

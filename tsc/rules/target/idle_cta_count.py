@@ -1,10 +1,10 @@
 """Counts persistent CTAs where none is persistent.
 
 What it does
-    Checks that `ctas` stands beside a queue whose CTAs take several tiles: any policy but `grid`.
+    Checks that `ctas` stands beside a queue whose CTAs are counted: `static` or `atomic`.
 
 Why is this bad
-    The count is ignored: `grid` launches one CTA a tile.
+    The count is ignored: `grid` launches one CTA a tile, and so does `clc`, whose CTAs take over others.
 
 Example
     launch: {ctas: sms * 2}
@@ -28,10 +28,10 @@ RULE = Rule("TSC533", "idle-cta-count", Severity.WARNING, "`ctas` counts persist
 def check(program: Program) -> Iterator[Finding]:
     """Yield one finding where the count has no effect."""
     queue = program.queue
-    if program.spec.launch.ctas is not None and queue is not None and queue.policy == "grid":
+    if program.spec.launch.ctas is not None and queue is not None and queue.policy in ("grid", "clc"):
         yield Finding(
             RULE.name,
-            "`ctas` counts persistent CTAs, and `policy: grid` launches one CTA a tile",
+            f"`ctas` counts persistent CTAs, and `policy: {queue.policy}` launches one CTA a tile",
             Place(("launch", "ctas"), "key"),
             (Place((*queue.route, "policy"), label="the policy"),),
             help="take `ctas` away, or write `policy: static`",
