@@ -309,7 +309,8 @@ def test_a_group_reads_well() -> None:
 def test_a_table_is_read_once_an_axis() -> None:
     text = struct({"kind": "table", "from": "order"})
     assert "  Tensor<const i32, 2> table;\n" in text
-    assert "tile.m = table(index, 0);\n    tile.n = table(index, 1);\n" in text
+    assert text.count("table(index, 0)") == text.count("table(index, 1)") == 1
+    assert "if (listed_m < 0 || listed_m >= m_units) __trap();" in text
 
 
 def test_a_kernel_names_its_orders_by_sentences() -> None:
@@ -320,3 +321,24 @@ def test_a_kernel_names_its_orders_by_sentences() -> None:
         if line.startswith("// ") and "--" not in line
     }
     assert len(said) == len(UNGROUPED) + len(GROUPED)
+
+
+TABLE = """
+int main() {
+  const int rows[] = {1, 0, 0, 0, 0, 1, 1, 1, 2, 0, 0, -1};
+  const order::Tiles tiles{2, 2, {rows}};
+  for (int unit = 0; unit < 6; ++unit) {
+    const auto tile = tiles.at(unit);
+    std::printf("%d %d %d ", tile.m, tile.n, traps);
+  }
+}
+"""
+
+
+@needs_cpp
+def test_a_table_is_followed_and_its_rows_are_checked(tmp_path: Path) -> None:
+    text = struct({"kind": "table", "from": "order"})
+    trap = "static int traps = 0;\nstatic void __trap() { ++traps; }\n"
+    words = run_cpp(START + trap + f"namespace order {{\n{text}\n}}" + TABLE, "", tmp_path)
+    got = [tuple(map(int, words[i : i + 3])) for i in range(0, 18, 3)]
+    assert got == [(1, 0, 0), (0, 0, 0), (0, 1, 0), (1, 1, 0), (2, 0, 1), (0, -1, 2)]

@@ -90,6 +90,7 @@ def tile_plan(kernel: Kernel, seq: bool) -> dict[str, Any] | None:
         "unit": "i64" if shape.wide else "u32",
         "number": shape.type,
         "steps": shape.steps(),
+        "outside": [f"{it} < 0 || {it} >= {axis}_units" for it, axis in shape.walk.listed.items()],
         "axes": [{"name": axis, "value": shape.coordinate(kernel, axis)} for axis, _ in queue.axes],
     }
 
@@ -146,6 +147,7 @@ class _Shape:
         asked |= {name for expr in self.walk.coordinates.values() for name in expr.free}
         self.counted = queue.policy in ("static", "atomic")
         # Where nobody counts, some orders need not know how far their slowest axis goes.
+        asked |= {units(axis) for axis in self.walk.listed.values()}
         self.axes = [axis for axis in names if self.counted or units(axis) in asked]
 
     def _option(self, option: Expr) -> Expr:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tsc.expr import parse
 from tsc.model import Model, Name
-from tsc.tiles.walk import INDEX, Order, Walk
+from tsc.tiles.walk import INDEX, Let, Order, Walk
 
 
 class TableOrder(Model):
@@ -21,8 +21,10 @@ class TableOrder(Model):
 
 def walk(model: TableOrder, axes: tuple[str, ...]) -> Walk:
     """Read the coordinates."""
-    coordinates = {axis: parse(f"table[{INDEX}, {i}]") for i, axis in enumerate(axes)}
-    return Walk((), coordinates, tables={"table": model.from_})
+    steps = tuple(Let(f"listed_{axis}", parse(f"table[{INDEX}, {i}]")) for i, axis in enumerate(axes))
+    coordinates = {axis: parse(step.name) for axis, step in zip(axes, steps, strict=True)}
+    listed = {step.name: axis for axis, step in zip(axes, steps, strict=True)}
+    return Walk(steps, coordinates, tables={"table": model.from_}, listed=listed)
 
 
 def _comment(model: TableOrder) -> str:

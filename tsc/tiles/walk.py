@@ -5,7 +5,7 @@ Numbers and coordinates count units, which are the clusters of a kernel (single 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,12 +67,14 @@ class Walk:
     """An order over given axes: steps over `index`, `units.<axis>` and the options, then the coordinates.
 
     `options` are expressions of the spec by their names in the walk, `tables` likewise i32 params of it.
+    What a table says of an axis (`listed`, by the name of the step that reads it) may be no unit at all.
     """
 
     steps: tuple[Let | Curve, ...]
     coordinates: Mapping[str, Expr]
     options: Mapping[str, Expr] = field(default_factory=dict)
     tables: Mapping[str, str] = field(default_factory=dict)
+    listed: Mapping[str, str] = field(default_factory=dict)
 
     def prepared(self) -> frozenset[str]:
         """Return the names of those steps that are the same for all numbers."""
@@ -97,11 +99,6 @@ class Order:
     model: type[Model]
     walk: Callable[[Any, tuple[str, ...]], Walk]
     comment: Callable[[Any], str]
-
-
-def count(axes: Collection[str]) -> Expr:
-    """Return how many units there are."""
-    return parse(" * ".join(map(units, axes)) or "1")
 
 
 def unravel(axes: tuple[str, ...], name: str) -> tuple[tuple[Let, ...], dict[str, Expr]]:
