@@ -22,6 +22,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import tsc
+from benchmarks import queues
 from benchmarks.interleave import Contestant, race
 
 MIB = 1 << 20
@@ -125,7 +126,22 @@ def norm_suite(cubins: Path, turns: int) -> list[dict[str, Any]]:
     return [{"case": case, "bytes": 2 * size, "sets": sets, "rows": rows_of(contestants, 2 * size, memcpy)}]
 
 
-SUITES: dict[str, Callable[..., list[dict[str, Any]]]] = {"copy": copy_suite, "norm": norm_suite}
+def queue_suite(cubins: Path, turns: int) -> list[dict[str, Any]]:
+    """Tiles by number and tiles from a counter."""
+    return queues.varlen(cubins, turns, rows_of)
+
+
+def chain_suite(cubins: Path, turns: int) -> list[dict[str, Any]]:
+    """Two kernels one after the other, and the second one early."""
+    return queues.chain(cubins, turns, rows_of)
+
+
+SUITES: dict[str, Callable[..., list[dict[str, Any]]]] = {
+    "copy": copy_suite,
+    "norm": norm_suite,
+    "queue": queue_suite,
+    "chain": chain_suite,
+}
 
 
 def conditions(commit: str) -> dict[str, Any]:
