@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.test_commands import tsc
 from tests.emit.kernels import cuda, document, plan
 from tsc.expr import evaluate, parse
 
@@ -77,3 +79,11 @@ def test_the_slowest_axis_is_not_asked_for_where_nobody_counts() -> None:
     assert "const Tile tile = tiles.at(blockIdx.x);" in whole
     whole = cuda(document(text("grid", "linear, reverse: [m]")), headers=False)
     assert "const Tiles tiles{m, n};" in whole
+
+
+def test_a_proof_says_that_it_rests_on_a_list(tmp_path: Path) -> None:
+    path = tmp_path / "listed.tsc.yaml"
+    path.write_text(text(order="table, from: order"), encoding="utf-8")
+    assert "rests on: `order` lists each tile once" in tsc("check", str(path)).stdout
+    path.write_text(text(), encoding="utf-8")
+    assert "rests on" not in tsc("check", str(path)).stdout

@@ -79,8 +79,18 @@ def _judge(program: Program, budget: int) -> Judgement:
         # What is in doubt is found again, to be told.
         found = prove(translation.system, min(budget, _DOUBTFUL)).alarms
         doubts = tuple(alarm for alarm in found if not possible(alarm.trail))
-    promises = dict.fromkeys((*translation.questions.promises, *_constants(program)))
+    promises = dict.fromkeys((*translation.questions.promises, *_constants(program), *_lists(program)))
     return Judgement(translation, verdict, verdict.alarms, doubts, tuple(promises), budget)
+
+
+def _lists(program: Program) -> Iterator[Promise]:
+    """Yield what is promised of a list of tiles that the host makes."""
+    from tsc.prove.asked import Promise
+
+    queue = program.queue
+    if queue is not None and queue.order.kind == "table":
+        text = f"`{queue.order.from_}` lists each tile once"
+        yield Promise(text, (*queue.route, "order", "from"))
 
 
 def _constants(program: Program) -> Iterator[Promise]:
