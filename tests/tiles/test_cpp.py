@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
@@ -9,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.codegen.headers import includes, needs_cpp, run_cpp
-from tests.emit.kernels import document, program_of
+from tests.codegen.headers import compiled, includes, needs_cpp, run_cpp
+from tests.emit.kernels import cuda, document, program_of
 from tests.tiles.base import CLUSTERS, GROUPED, GROUPS, UNGROUPED, grid, name_of, orders
 from tsc.emit.kernel import Kernel
 from tsc.emit.render import _environment
@@ -342,3 +343,33 @@ def test_a_table_is_followed_and_its_rows_are_checked(tmp_path: Path) -> None:
     words = run_cpp(START + trap + f"namespace order {{\n{text}\n}}" + TABLE, "", tmp_path)
     got = [tuple(map(int, words[i : i + 3])) for i in range(0, 18, 3)]
     assert got == [(1, 0, 0), (0, 0, 0), (0, 1, 0), (1, 1, 0), (2, 0, 1), (0, -1, 2)]
+
+
+LOOP = """tsc: 1
+kernel: k
+target: sm_90a
+params: {y: {dtype: i32, shape: [m, n]}}
+resources:
+  tiles: {kind: queue, policy: static, axes: {m: m, n: n}, order: ORDER}
+  sum: {kind: registers, dtype: i32, per_thread: 1}
+work:
+  add: {updates: [sum], cuda: "sum += tile.m ^ tile.n;"}
+  keep: {reads: [sum], writes: [y], cuda: "y(0, 0) = sum;"}
+tasks:
+  main: {warps: 1, schedule: [{zero: sum}, {work_tile_loop: tiles, body: [{do: add}]}, {do: keep}]}
+"""
+
+
+@pytest.mark.parametrize("order", orders(8), ids=name_of)
+def test_no_loop_of_the_compiled_code_divides(order: Mapping[str, Any]) -> None:
+    written = str(dict(order)).replace("False", "false").replace("'", "")
+    source = cuda(document(LOOP.replace("ORDER", written)))
+    lines = compiled(source, "sm_90a").ptx.partition(".entry")[2].split("\n")
+    labels = {line.strip()[:-1]: at for at, line in enumerate(lines) if re.match(r"\$L.*:$", line.strip())}
+    looped: set[int] = set()
+    for at, line in enumerate(lines):
+        jump = re.search(r"\bbra(?:\.uni)?\s+(\$L\w+)", line)
+        if jump and labels.get(jump[1], at) < at:
+            looped |= set(range(labels[jump[1]], at))
+    assert len(looped) > 10
+    assert [lines[at] for at in sorted(looped) if re.search(r"\b(div|rem)\.", lines[at])] == []
