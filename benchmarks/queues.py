@@ -18,26 +18,23 @@ ROW = 512
 SHORT = 68
 """Rows of a short segment: 1,320 of which one in ten has twenty times as many make some 256 MiB."""
 SEGMENTS = 1320
+DRAWS = 4
+"""Arrangements of the long segments, taken in turn."""
 PAIRS = 20
 """Pairs of kernels in a graph of the chain."""
 
+KINDS = ("all equal", "one in ten, at random, 20 times longer", "every tenth 20 times longer")
 
-def lengths(kind: str) -> list[int]:
-    """Return rows a segment."""
-    draw = random.Random(0)
-    long = {
-        "even": lambda i: False,
-        "one in ten, at random, 20 times longer": lambda i: draw.random() < 0.1,
-        "every tenth 20 times longer": lambda i: i % 10 == 0,
-    }[kind]
-    if kind == "even":
+
+def lengths(kind: str, number: int) -> list[int]:
+    """Return rows a segment, in the arrangement of this number."""
+    if kind == KINDS[0]:
         return [SHORT * 3] * SEGMENTS
-    # A number of segments that puts every tenth on the same CTAs, as 130 of them make even waves.
-    count = 1300 if kind.startswith("every") else SEGMENTS
-    return [SHORT * 20 if long(i) else SHORT for i in range(count)]
-
-
-KINDS = ("even", "one in ten, at random, 20 times longer", "every tenth 20 times longer")
+    if kind == KINDS[1]:
+        draw = random.Random(number)
+        return [SHORT * 20 if draw.random() < 0.1 else SHORT for _ in range(SEGMENTS)]
+    # So many segments take 130 CTAs in even waves, and every tenth is always the same 13 CTAs'.
+    return [SHORT if i % 10 else SHORT * 20 for i in range(SEGMENTS - 20)]
 
 
 def rotated(call: Callable[..., None], sets: list[tuple[Any, ...]]) -> Callable[[int], None]:
@@ -45,39 +42,36 @@ def rotated(call: Callable[..., None], sets: list[tuple[Any, ...]]) -> Callable[
     return lambda i: call(*sets[i])
 
 
+def void(_: Any) -> None:
+    """Drop what a call returns."""
+
+
 def varlen(cubins: Path, turns: int, rows_of: Callable[..., Any]) -> list[dict[str, Any]]:
     """Packed segments copied by CTAs that take them by number, and as they come for them."""
     cases = []
     for kind in KINDS:
-        here = lengths(kind)
-        total = sum(here)
-        offsets = torch.tensor([0, *itertools.accumulate(here)], dtype=torch.int32, device="cuda")
-        sets = [
-            (x := torch.randint(-9, 9, (total, ROW), device="cuda").bfloat16(), torch.empty_like(x))
-            for _ in range(2)
-        ]
+        sets, rows = [], 0
+        for number in range(DRAWS):
+            here = lengths(kind, number)
+            x = torch.randint(-9, 9, (sum(here), ROW), device="cuda").bfloat16()
+            offsets = torch.tensor([0, *itertools.accumulate(here)], dtype=torch.int32, device="cuda")
+            sets.append((offsets, x, torch.empty_like(x)))
+            rows += len(x)
         contestants = []
-        for name, file in (("static", "copy_varlen"), ("atomic", "copy_varlen_policyatomic")):
-            kernel = tsc.load(cubins / f"{file}.cubin")
-            arguments = [(offsets, x, y) for x, y in sets]
-            contestant = Contestant(name, rotated(kernel, arguments))
-            sets[0][1].fill_(-99)
-            contestant.launch(0)
-            if not torch.equal(*sets[0]):
-                raise SystemExit(f"{file} does not copy")
+        for path in sorted(cubins.glob("copy_varlen*.cubin")):
+            contestant = Contestant(path.stem, rotated(tsc.load(path), sets))
+            for i, (_, x, y) in enumerate(sets):
+                y.fill_(-99)
+                contestant.launch(i)
+                if not torch.equal(x, y):
+                    raise SystemExit(f"{path.stem} does not copy")
             contestants.append(contestant)
-        contestants.append(Contestant("memcpy", rotated(lambda x, y: y.copy_(x), sets)))
-        race(contestants, len(sets), turns=turns)
-        size = 2 * total * ROW * 2
+        contestants.append(Contestant("memcpy", rotated(lambda _, x, y: void(y.copy_(x)), sets)))
+        race(contestants, len(sets), turns=turns, launches=3 * DRAWS, warm=DRAWS)
+        size = 2 * rows * ROW * 2 // DRAWS
         case = f"{len(here):,} segments, {kind}"
-        cases.append(
-            {
-                "case": case,
-                "base": "static",
-                "bytes": size,
-                "rows": rows_of(contestants, size, contestants[0]),
-            }
-        )
+        named = {"case": case, "base": contestants[0].name, "bytes": size}
+        cases.append({**named, "rows": rows_of(contestants, size, contestants[0])})
     return cases
 
 
