@@ -246,7 +246,7 @@ class Accesses:
         if isinstance(node, Step):
             fields = () if isinstance(node.model, str) else type(node.model).model_fields
             found = [expr for field in fields for _, expr in expressions(getattr(node.model, field), ())]
-        elif isinstance(node, TileLoop) and queue is not None:
+        elif isinstance(node, TileLoop) and queue is not None and not self.maker.task.derived:
             # Who takes tiles reads the order where a tensor has it, and asks which of them nobody sees.
             found += [] if queue.skip_if is None else [queue.skip_if]
             names |= dict.fromkeys([queue.order.from_] if queue.order.kind == "table" else [])

@@ -92,8 +92,15 @@ class Teller:
         return next((node for node, _ in walk(task.tree) if node.route == route), None) if task else None
 
     def quoted(self, where: Where) -> str:
-        """Quote a step by its verb and operand."""
-        step = self.step(where)
+        """Quote a step by its verb and operand; what the head of a block asks, by that."""
+        step, node = self.step(where), self.node(where.agent, where.route)
+        match node:
+            case TileLoop():
+                return f"`work_tile_loop: {node.queue}`"
+            case Loop():
+                return f"`{node.kind}: {node.end.text}`"
+            case Guard():
+                return f"`{node.verb}`"
         if step is None:
             return f"the end of {self.name(where.agent)}"
         if isinstance(step.model, str):
