@@ -103,6 +103,8 @@ def compare_symbolic(system: System, seed: int, count: Count, budget: int = BUDG
     for oracle in points(system, seed):
         count["points"] += 1
         kinds = kinds_of(check_run(system, oracle))
+        if kinds == {"stale"} and look(system, oracle).unordered:
+            continue  # what is found depends on the order, which is another one here than in the proof
         if kinds and verdict.outcome != "unproven" and within(system, oracle, verdict.up_to):
             return f"{verdict.outcome}, but a run has {sorted(kinds)} at {_told(oracle)}"
         bad = bad or bool(kinds)
@@ -112,6 +114,8 @@ def compare_symbolic(system: System, seed: int, count: Count, budget: int = BUDG
     for oracle in fixed_answers(system, seed):
         outcome = look(system, oracle)
         count["explorer points"] += 1
+        if outcome.kinds == {"stale"} and outcome.unordered:
+            continue
         if outcome.kinds and within(system, oracle, verdict.up_to):
             return f"{verdict.outcome}, but the explorer has {sorted(outcome.kinds)} at {_told(oracle)}"
     return ""
