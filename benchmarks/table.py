@@ -8,9 +8,24 @@ from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 SHOWN = {
-    "copy": ("copy_bulk", "copy_tma", "copy_cp_async", "copy_grid_stride"),
-    "norm": ("norm_rmsnorm", "torch.rms_norm"),
+    "copy": (
+        "copy_bulk",
+        "copy_tma_persistent",
+        "copy_tma_persistent_policyatomic",
+        "copy_tma",
+        "copy_cp_async",
+        "copy_grid_stride",
+    ),
+    "norm": (
+        "norm_rmsnorm",
+        "norm_rmsnorm_persistent",
+        "norm_rmsnorm_persistent_policyatomic",
+        "torch.rms_norm",
+    ),
 }
+"""What is held against memcpy."""
+COMPARED = ("queue", "chain")
+"""Suites whose cases name what they are held against."""
 
 
 def result(suite: str) -> dict[str, Any]:
@@ -19,8 +34,16 @@ def result(suite: str) -> dict[str, Any]:
     return found
 
 
+def called(name: str) -> str:
+    """Return a contestant as the tables call it: a kernel with the policy that was set for its queue."""
+    kernel, _, policy = name.partition("_policy")
+    if policy:
+        return f"`{kernel}`, `policy: {policy}`"
+    return name if " " in name else f"`{name}`"
+
+
 def table() -> str:
-    """Return the table in Markdown, a row a case and contestant; the bytes are the floor of each."""
+    """Return the tables in Markdown, a row a case and contestant; the bytes are the floor of each."""
     lines = [
         "| case | bytes moved | kernel | microseconds | GB/s | of memcpy |",
         "| --- | ---: | --- | ---: | ---: | ---: |",
@@ -31,18 +54,30 @@ def table() -> str:
             for name in ("memcpy", *names):
                 row = rows[name]
                 lines.append(
-                    f"| {case['case']} | {case['bytes']:,} | `{name}` | {row['microseconds']:,} "
+                    f"| {case['case']} | {case['bytes']:,} | {called(name)} | {row['microseconds']:,} "
                     f"| {row['gb_per_second']:,} | {row['ratio']:.3f} |"
                 )
+    lines += ["", "| case | | microseconds | times as fast |", "| --- | --- | ---: | ---: |"]
+    for suite in COMPARED:
+        for case in result(suite)["cases"]:
+            lines += [
+                f"| {case['case']} | {called(row['name'])} | {row['microseconds']:,} | {row['ratio']:.3f} |"
+                for row in case["rows"]
+            ]
     return "\n".join(lines) + "\n"
 
 
 def conditions() -> str:
     """Return one sentence on where the figures come from."""
     facts = result("copy")
+    commits: dict[str, list[str]] = {}
+    for suite in (*SHOWN, *COMPARED):
+        commits.setdefault(result(suite)["commit"], []).append(suite)
+    taken = [f"{commit} ({', '.join(suites)})" for commit, suites in commits.items()]
+    where = f"commit {facts['commit']}" if len(commits) == 1 else f"commits {' and '.join(taken)}"
     return (
         f"Measured on {facts['date']} on one {facts['device']}, driver {facts['driver']}, "
-        f"at commit {facts['commit']}: {facts['method']}.\n"
+        f"at {where}: {facts['method']}.\n"
     )
 
 
