@@ -16,6 +16,7 @@ from tsc.prove.machine import (
     Arrive,
     Block,
     Drain,
+    Exceeds,
     Fence,
     If,
     InRounds,
@@ -181,7 +182,7 @@ class _Flat:
         test = TestOp(node.route, inner, node.bound, occurrence)
         at = self.put(test)
         self.block(node.body, inner)
-        cap, period = rounds_told_apart(node.body)
+        cap, period = rounds_told_apart(node)
         self.put(NextOp(node.route, inner, node.step, cap, period, at))
         self.loops = outer
         test.to = len(self.code.ops)
@@ -220,7 +221,7 @@ class _Flat:
         raise TypeError(f"no instruction: {node!r}")
 
 
-def rounds_told_apart(block: Block) -> tuple[int, int]:
+def rounds_told_apart(loop: Loop) -> tuple[int, int]:
     """Return up to which round the tests inside a loop tell its rounds apart, and their period."""
     cap, period = 0, 1
 
@@ -228,6 +229,9 @@ def rounds_told_apart(block: Block) -> tuple[int, int]:
         nonlocal cap, period
         if isinstance(test, InRounds) and test.up == depth:
             cap, period = max(cap, len(test.head)), lcm(period, max(1, len(test.cycle)))
+        elif isinstance(test, Exceeds) and test.up == depth and test.bound.number is None:
+            # Whether a constant exceeds the loop's value: it does up to some round, and then never again.
+            cap = max(cap, -(-(test.bound.offset - test.beyond - loop.start) // loop.step))
         elif isinstance(test, All):
             for inner in test.tests:
                 look(inner, depth)
@@ -241,7 +245,7 @@ def rounds_told_apart(block: Block) -> tuple[int, int]:
             elif isinstance(node, Loop):
                 visit(node.body, depth + 1)
 
-    visit(block, 0)
+    visit(loop.body, 0)
     return cap, period
 
 

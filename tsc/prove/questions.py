@@ -25,7 +25,8 @@ Points = tuple[Point, ...]
 class Site:
     """A place in an agent's code that asks: `loops` are those around it, `depth` the coordinates it asks at.
 
-    `constant` is what a number is compared with where that is no loop's value.
+    `constant` is what a number is compared with where that is no loop's value. `other` is the test that
+    compares it with the value of a loop that it does not bound, or bounds with another scale.
     """
 
     at: int
@@ -34,6 +35,7 @@ class Site:
     number: bool
     depth: int
     constant: int | None = None
+    other: Exceeds | None = None
 
 
 def depth_of(numbers: tuple[Number, ...], ops: list[Op], loops: tuple[int, ...], number: int) -> int:
@@ -63,7 +65,13 @@ def sites_of(
                 elif isinstance(test, Exceeds) and test.bound.number is not None:
                     number, bound = test.bound.number, test.bound
                     if test.up is not None:
-                        yield Site(at, loops[at], number, True, max(op.level, 0) - test.up)
+                        level = max(op.level, 0) - test.up
+                        loop = ops[loops[at][level]] if loops[at][level] >= 0 else None
+                        own = isinstance(loop, TestOp) and (loop.bound.number, loop.bound.scale) == (
+                            number,
+                            bound.scale,
+                        )
+                        yield Site(at, loops[at], number, True, level, other=None if own else test)
                     else:
                         constant = (test.beyond - bound.offset) // bound.scale
                         depth = depth_of(numbers, ops, loops[at], number)

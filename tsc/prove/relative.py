@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from tsc.prove.code import Code
-from tsc.prove.decisions import Decisions, points_of
+from tsc.prove.decisions import Decisions, points_of, scaled
 from tsc.prove.layout import Turning
 from tsc.prove.ops import EnterOp
-from tsc.prove.questions import Points
+from tsc.prove.questions import Points, may_ask
 from tsc.prove.state import Frame, State
 
 # A cursor so many rounds behind its barriers has been lapped if it is ever used, whatever the distance.
@@ -186,13 +186,43 @@ class _Relative:
             if self.asked_from_outside(number, points, stream):
                 # Whoever enters a loop further behind than that is let go of, however far it is.
                 start = min(base, self.code.latest + self.code.far + 1)
+            elsewhere, absolute = self.compared(number, points, stream, base, hi)
             rest = (
                 None if lo is None else lo - base,
                 None if hi is None else hi - base,
-                start,
+                base if absolute else start,
+                elsewhere,
             )
             found.append((number, self.points(points), stream, rest))
         return found
+
+    def compared(
+        self, number: int, points: Points, stream: int, base: int, hi: int | None
+    ) -> tuple[tuple[int, ...], bool]:
+        """Return how far values of loops that a number does not bound, but is compared with, are from it.
+
+        And whether such a loop may still be begun, so that the number itself has to be told.
+        """
+        found: list[int] = []
+        absolute = False
+        for agent, code in enumerate(self.code.agents):
+            if not any(site.other is not None and site.index == number for site in code.sites):
+                continue
+            if self.state.streams[agent].get((number, points), 0) != stream:
+                continue
+            at, frames = self.state.at[agent], self.state.frames[agent]
+            for site in code.sites:
+                if site.other is None or site.index != number or site.depth != len(points):
+                    continue
+                inside = code.loops[at][: site.depth + 1] == site.loops[: site.depth + 1]
+                if inside and points_of(frames[: site.depth]) == points:
+                    value = scaled(site.other.bound, frames[site.depth][2] + site.other.beyond)
+                    # From there on the answer is no.
+                    found.append((value if hi is None else min(value, hi)) - base)
+                absolute |= (
+                    may_ask(site, code.ahead[at], code.loops[at], points_of(frames), points) and not inside
+                )
+        return tuple(found), absolute
 
     def asked_from_outside(self, number: int, points: Points, stream: int) -> bool:
         """Return whether an agent that is not in a number's loop may still enter it."""
