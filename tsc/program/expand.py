@@ -237,5 +237,5 @@ def queue_steps(
 def fetch_tree(values: Values, queue: str, route: Route) -> Block:
     """Return the schedule of the derived scheduler task of a dynamic queue."""
     expander = Expander(values, frozenset((queue,)))
-    expander.has_tiles, expander.place = True, "tiles"
+    expander.has_tiles, expander.place, expander.seen_domain = True, "tiles", True
     return (TileLoop(route, queue, None, {}, queue_steps(expander, FETCH_STEPS, queue, route, {})),)
