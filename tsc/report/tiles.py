@@ -128,7 +128,13 @@ def _maps(picture: Picture) -> Iterator[str]:
     """Yield the numbers of all tiles and then who takes them, a plane of the last two axes at a time."""
     worker = "cluster" if picture.clustered else "worker"
     number = "number of each tile's cluster" if picture.clustered else "number of each tile"
-    numbers = dict(zip(picture.units, range(len(picture.units)), strict=True))
+    # Of a large grid a corner is shown, and its units alone are looked up.
+    down, across = (1, 1, *picture.grid.units)[-2], picture.grid.units[-1]
+    whole = down <= _ROWS and across <= _COLUMNS
+    seen = [
+        at for at in enumerate(picture.units) if whole or (at[1][-1] < _COLUMNS and (0, *at[1])[-2] < _ROWS)
+    ]
+    numbers = {unit: number for number, unit in seen}
     for what, modulus in ((number, len(picture.units)), (f"{worker} that takes it", picture.workers)):
         outside = list(product(*map(range, picture.grid.extents[:-2])))
         for plane in outside[:_PLANES]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
+from operator import itemgetter
 
 from tsc.expr import EvalError, Expr, evaluate, show
 from tsc.expr.evaluator import cdiv
@@ -149,23 +150,19 @@ def _key(
 ) -> Callable[[Sequence[Place]], Sequence[object]]:
     """Return what tells loads of different bytes apart: where they begin, in the first round of all loops."""
     used = [axis for axis in axes if any(f"tile.{axis}" in it.free for it in places)]
-    at = [axes.index(axis) for axis in used]
-    values: dict[Place, object] = {}
+    own = itemgetter(*map(axes.index, used)) if used else lambda tile: 0
 
-    def value(own: Place) -> object:
-        env = {f"tile.{axis}": i for axis, i in zip(used, own, strict=True)} | dict(known)
+    def value(at: Place) -> object:
+        env = {f"tile.{axis}": i for axis, i in zip(used, at, strict=True)} | dict(known)
         try:
             return tuple(evaluate(it, {**dict.fromkeys(it.free - env.keys(), 0), **env}) for it in places)
         except (EvalError, TypeError):
-            return own
+            return at
 
     def keys(tiles: Sequence[Place]) -> Sequence[object]:
-        found: list[object] = []
-        for tile in tiles:
-            own = tuple([tile[i] for i in at])
-            if own not in values:
-                values[own] = value(own)
-            found.append(values[own])
-        return found
+        found = list(map(own, tiles))
+        values = {at: value(at if len(used) > 1 else (at,)[: len(used)]) for at in set(found)}
+        # Mostly different tiles load different bytes, and then their coordinates tell them apart.
+        return found if len(set(values.values())) == len(values) else [values[at] for at in found]
 
     return keys
