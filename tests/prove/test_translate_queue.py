@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.emit.kernels import document, document_of, program_of
+from tests.emit.kernels import NAMES, document, document_of, program_of
 from tests.prove.translated import ROOT, agent, barrier, every, nodes
 from tsc.program.model import Answers, Program
 from tsc.prove.machine import Arrive, If, Load, Touch, Wait
@@ -17,6 +18,7 @@ from tsc.prove.translate import Translation, control
 from tsc.prove.translate.system import translate
 
 SHIPPED = [path for path in sorted((ROOT / "specs").rglob("*.tsc.yaml")) if "kind: queue" in path.read_text()]
+CASES = [name for name in NAMES if "kind: queue" in document_of(name).text]
 COPY = (ROOT / "specs/copy/tma.tsc.yaml").read_text(encoding="utf-8")
 
 
@@ -43,6 +45,17 @@ def test_what_ships_is_proved_under_each_policy(path: Path, policy: str) -> None
     for other in ("grid", "static", "atomic", "clc"):
         text = text.replace(f"policy: {other}", f"policy: {policy}")
     assert outcome(translate(program_of(document(text)))) == "proved"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_is_proved_with_a_counter_if_it_is_by_number(name: str) -> None:
+    text = document_of(name).text
+    outcomes = []
+    for policy in ("static", "atomic"):
+        own = re.sub(r"policy: \w+", f"policy: {policy}", text)
+        own = own if policy == "static" else own.replace(", stride: step", "")
+        outcomes.append(outcome(translate(program_of(document(own)))))
+    assert outcomes[0] == outcomes[1]
 
 
 @pytest.mark.parametrize("policy", ["atomic", "clc"])
