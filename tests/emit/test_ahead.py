@@ -108,3 +108,30 @@ def test_the_number_of_a_tile_is_set_before_it_is_used() -> None:
     text = task(small(*steps, more=", skip_if: tile.i == 1"))
     order = ["tile.i == 1", "tile.seq = seq++", "const int parity = tile.seq"]
     assert sorted(order, key=text.index) == order
+
+
+def test_an_element_that_no_round_changes_is_read_once() -> None:
+    text = task(small("{for: m, as: i, body: [{load: v, from: x, at: ['offsets[tile.i] + i', 0]}]}"))
+    assert "const int offsets_here = 0 < m ? offsets(tile.i) : 0;" in text
+    assert text.count("offsets(tile.i)") == 1
+
+
+def test_an_element_of_a_round_is_read_in_it() -> None:
+    text = task(small("{for: m, as: i, body: [{load: v, from: x, at: ['offsets[tile.i + i]', 0]}]}"))
+    assert text.index("for (int i") < text.index("offsets(")
+
+
+@pytest.mark.parametrize("row", ["(first if i > 0 else 0)", "(offsets[tile.i] if i > 0 else 0)"])
+def test_what_an_expression_reads_on_a_condition_is_not_read_before(row: str) -> None:
+    text = task(small(f"{{for: m, as: i, body: [{{load: v, from: x, at: ['{row} + i', 0]}}]}}"))
+    assert text.index("for (int i") < text.index("offsets(tile.i)")
+
+
+def test_what_a_tile_reads_on_a_condition_is_not_read_before() -> None:
+    text = task(small("{load: v, from: x, at: [first if tile.i > 0 else 0, 0]}"))
+    assert "const int first" not in text
+
+
+def test_a_condition_is_evaluated_before_its_sides() -> None:
+    text = task(small("{for: m, as: i, body: [{load: v, from: x, at: ['i if first > 0 else 0', 0]}]}"))
+    assert text.index("const int first = 0 < m ? offsets(tile.i) : 0;") < text.index("for (int i")

@@ -111,7 +111,9 @@ def test_index_expressions_compute_what_evaluate_computes(most: int, tmp_path: P
     types = dict((name, kind) for kind, name in re.findall(r"(\w+) (n|big|u)\b[,)]", body.split("{")[0]))
     loop = re.search(r"for \((int|i64) loop = 0", body)
     assert loop is not None
-    lets = "\n".join(declared(body, name) for name in LETS)
+    # What is read once before the loop comes behind the lets that it is read with.
+    read = dict.fromkeys(re.findall(r"\bw_here\w*(?= =)", body))
+    lets = "\n".join(declared(body, name) for name in (*LETS, *read))
     checked = 0
     for at in range(6):
         n = rng.choice([most, most - 1, rng.randrange(most), 4095])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tsc.emit import ahead
 from tsc.emit.kernel import INTEGERS, Kernel, bits_of, integer_type, storage
 from tsc.emit.names import Names
 from tsc.emit.plan import Item, Parameter, Prelude, Statement
-from tsc.emit.scope import Ahead, Env, Scope
+from tsc.emit.scope import Env, Scope
 from tsc.expr import Cpp, Expr, Interval, build, fold, interval, multiple_of, provably, substitute, to_cpp
 from tsc.expr.tree import Call, Compare, Int, Ref, walk
 from tsc.ops.lowering import Refused
@@ -132,8 +133,10 @@ class Function:
         """Put in build-time names, and the lets that have no C++ name at this place."""
         inner: dict[str, Expr] = {}
         # Those that others are made from come first, so that however many there are, none asks for the next.
-        for name in self._lets_of(expr):
-            if not self.spells(name, scope):
+        lets = self._lets_of(expr)
+        sure = ahead.lets_for_certain(self, expr) if lets else set()
+        for name in lets:
+            if not self.spells(name, scope if name in sure else scope.inside()):
                 inner[name] = self._put_in(self.program.spec.let[name], inner, env, scope)
         return self._put_in(expr, inner, env, scope)
 
@@ -157,17 +160,18 @@ class Function:
             todo += [self.program.spec.let[name] for name in new if name not in self.spelled_lets]
         return [name for name in lets if name in found] if found else []
 
-    def cpp(self, expr: Expr, env: Env, scope: Scope) -> Cpp:
-        """Return an expression as C++."""
+    def cpp(self, expr: Expr, env: Env, scope: Scope, *, reads_ahead: bool = True) -> Cpp:
+        """Return an expression as C++; what it reads in each round alike is read before the loop."""
         own = self.resolved(expr, env, scope)
-        ranges = self.ranges(env, scope)
+        self._count_extents(own)
+        own = ahead.with_reads_ahead(self, own, scope) if reads_ahead else own
+        ranges = self.ranges(env, scope) | (scope.ahead.ranges if scope.ahead is not None else {})
         for name in own.free:
             if name in self.program.constants:
                 value = int(self.program.constants[name])
                 ranges[name] = Interval(value, value)
             elif name in self.program.lets:
                 ranges[name] = self.let_range(name)
-        self._count_extents(own)
         return to_cpp(own, lambda name: self.spell(name, scope), ranges, self.element)
 
     def let_range(self, name: str) -> Interval:
@@ -222,7 +226,7 @@ class Function:
         )
         fixed = not reads & self.written_tensors
         if reads and fixed and scope.certain == "round" and scope.ahead is not None:
-            self.declare_ahead(name, scope, scope.ahead)
+            ahead.declare_let(self, name, scope, scope.ahead)
             return True
         if reads and not (early and fixed and scope.certain == level):
             return False
@@ -235,15 +239,6 @@ class Function:
         spelled = self.names.free(own) if own in self.let_names else own
         self.let_names.add(spelled)
         return spelled
-
-    def declare_ahead(self, name: str, scope: Scope, ahead: Ahead) -> None:
-        """Make a let a constant before a loop, read where there is a round to use it."""
-        value = self.cpp(self.program.spec.let[name], {}, scope)
-        spelled = self.spelled_lets[name] = self.let_name(name)
-        type_ = "bool" if value.is_bool else integer_type(self.let_range(name))
-        otherwise = "false" if value.is_bool else "0"
-        text = f"{ahead.runs} ? {value.text} : {otherwise}" if ahead.runs else value.text
-        ahead.lets[name] = Statement("constant", {"type": type_, "name": spelled, "value": text})
 
     def declare_let(self, name: str, level: str, scope: Scope) -> None:
         """Make a let a constant of the function or of the tile loop's body."""

@@ -43,6 +43,8 @@ class Ahead:
 
     runs: str  # C++ of whether there is a round
     lets: dict[str, Item] = field(default_factory=dict)
+    reads: dict[str, str] = field(default_factory=dict)  # an element's text to the name of its constant
+    ranges: dict[str, Interval] = field(default_factory=dict)  # of those names
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,7 @@ DEVICE void load_task(const i32* offsets_data, const bf16* x_data, int seqs, int
     const i64 length = i64(offsets(tile.seq_id + 1)) - offsets(tile.seq_id);
     if (length == 0) continue;
     const int chunks = cdiv(length, ROWS);
+    const int offsets_here = 0 < chunks ? offsets(tile.seq_id) : 0;
     for (int loop = 0; loop < chunks; ++loop) {
       // 26: acquire: ring
       mbarrier_wait(ring_empty + 8 * ring_write.stage, ring_write.phase ^ 1);
@@ -102,8 +103,8 @@ DEVICE void load_task(const i32* offsets_data, const bf16* x_data, int seqs, int
       // Not clipped: the values of `offsets` are trusted to place this inside `x`.
       const u32 x_bytes = static_cast<u32>(min(ROWS, length - i64(loop) * ROWS)) * 512;
       mbarrier_arrive_expect(ring_full + 8 * ring_write.stage, x_bytes);
-      bulk_load(ring + ring_write.stage * RING_STAGE, x.ptr(offsets(tile.seq_id) + i64(loop) * ROWS, 0),
-          x_bytes, ring_full + 8 * ring_write.stage);
+      bulk_load(ring + ring_write.stage * RING_STAGE, x.ptr(offsets_here + i64(loop) * ROWS, 0), x_bytes,
+          ring_full + 8 * ring_write.stage);
       // 28: commit: ring
       ring_write.advance();
     }
@@ -130,6 +131,7 @@ DEVICE void store_task(const i32* offsets_data, bf16* y_data, int seqs, int tota
     const i64 length = i64(offsets(tile.seq_id + 1)) - offsets(tile.seq_id);
     if (length == 0) continue;
     const int chunks = cdiv(length, ROWS);
+    const int offsets_here = 0 < chunks ? offsets(tile.seq_id) : 0;
     for (int loop = 0; loop < chunks; ++loop) {
       // 36: wait: ring
       mbarrier_wait(ring_full + 8 * ring_read.stage, ring_read.phase);
@@ -139,8 +141,7 @@ DEVICE void store_task(const i32* offsets_data, bf16* y_data, int seqs, int tota
       // 37: bulk_store: y, at: [row, 0], from: ring, rows: count
       // Not clipped: the values of `offsets` are trusted to place this inside `y`.
       const u32 y_bytes = static_cast<u32>(min(ROWS, length - i64(loop) * ROWS)) * 512;
-      bulk_store(y.ptr(offsets(tile.seq_id) + i64(loop) * ROWS, 0), ring + ring_read_stage * RING_STAGE,
-          y_bytes);
+      bulk_store(y.ptr(offsets_here + i64(loop) * ROWS, 0), ring + ring_read_stage * RING_STAGE, y_bytes);
       bulk_commit();
       // 38: store_wait: STORES
       bulk_wait_read<STORES>();
