@@ -8,39 +8,10 @@ from typing import Any
 import pytest
 
 import tsc
+from tests.specs.buffers import copies
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 pytestmark = pytest.mark.gpu
-
-POISON = 0xA5
-
-
-def fresh(shape: tuple[int, ...], dtype: Any) -> Any:
-    """Random bits, NaNs of floats included, and a guard behind them that no kernel may touch."""
-    count = 1
-    for extent in shape:
-        count *= extent
-    size = torch.empty((), dtype=dtype).element_size()
-    raw = torch.randint(0, 256, (count * size + 256,), dtype=torch.uint8, device="cuda")
-    return raw
-
-
-def poisoned(raw: Any) -> Any:
-    return torch.full_like(raw, POISON)
-
-
-def view(raw: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    return raw[:-256].view(dtype).view(shape)
-
-
-def copies(kernel: Any, shape: tuple[int, ...], dtype: Any) -> None:
-    source = fresh(shape, dtype)
-    target = poisoned(source)
-    kernel(view(source, shape, dtype), view(target, shape, dtype))
-    torch.cuda.synchronize()
-    assert torch.equal(target[:-256], source[:-256])
-    assert bool((target[-256:] == POISON).all()), "wrote behind the end"
-
 
 ONE_D = [0, 1, 3, 15, 16, 17, 4096, 1_000_003]
 TWO_D = [(0, 8), (1, 8), (3, 0), (64, 64), (65, 72), (1000, 1016), (257, 4104)]

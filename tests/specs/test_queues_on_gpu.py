@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.specs.test_on_gpu import POISON, copies, fresh, poisoned, view
+from tests.specs.buffers import POISON, copies, fresh, poisoned, view
 
 torch = pytest.importorskip("torch", reason="needs PyTorch")
 pytestmark = pytest.mark.gpu
