@@ -91,7 +91,7 @@ WRONGLY_REJECTED = [
 UNCHECKED = [
     "warps_with_a_gap", "phase_bit_of_an_observer", "phase_bit_of_lanes", "two_loads_of_one_stage",
     "groups_behind", "accumulator_still_written", "third_tile", "length_of_a_tile", "barrier_run_ahead",
-    "barrier_one_way", "barrier_missed", "read_is_not_written", "scratch_of_two_tiles",
+    "barrier_one_way", "barrier_missed", "read_is_not_written", "scratch_of_two_tiles", "token_of_two_sizes",
 ]  # fmt: skip
 
 SECTIONS: dict[str, dict[str, Shared]] = {

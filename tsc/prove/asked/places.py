@@ -124,6 +124,9 @@ class Places:
                 exprs.append(parse(name))
             except ExprError:
                 continue
+        if "task" in heads:
+            # A snippet may ask how many threads run it, which tells tasks apart that are not of one size.
+            exprs.append(parse(scope.task.warps or 0))
         return exprs
 
     def facts(self, task: Task, turns: tuple[Turn, ...]) -> tuple[Node, ...]:

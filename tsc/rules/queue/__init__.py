@@ -17,6 +17,7 @@ from tsc.rules.queue import (
     skip_differs,
     skip_differs_in_cluster,
     stride_misses_tiles,
+    tiles_from_written_tensor,
     unknown_order_axis,
 )
 
@@ -34,4 +35,5 @@ RULES: tuple[ModuleType, ...] = (
     idle_skip_if,
     skip_differs_in_cluster,
     stride_misses_tiles,
+    tiles_from_written_tensor,
 )
