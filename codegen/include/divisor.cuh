@@ -11,8 +11,8 @@ DEVICE u64 upper_half(u64 a, u64 b) { return __umul64hi(a, b); }
 DEVICE u64 upper_half(u64 a, u64 b) { return static_cast<u64>(static_cast<unsigned __int128>(a) * b >> 64); }
 #endif
 
-// NOTES: for w bits, 0 <= n < 2^(w-1) and r = floor((2^w - 1) / d), the number n * r / 2^w is at most n / d and
-// more than n / d - 1, so that its whole part is the quotient or one less. The remainder tells which.
+// NOTES: for w bits, 0 <= n < 2^(w-1) and r = floor((2^w - 1) / d), the number n * r / 2^w is at most n / d
+// and more than n / d - 1, so that its whole part is the quotient or one less. The remainder tells which.
 template <class I> struct Divisor {
   using Unsigned = choose<sizeof(I) == 4, u32, u64>;
 
