@@ -51,7 +51,7 @@ def test_a_box_is_in_the_order_of_memory() -> None:
 
 def test_a_share_of_a_multicast_has_its_own_box() -> None:
     boxes = {m["tensor"]: m["box"] for m in written("multicast")["tensor_maps"]}
-    assert boxes == {"x": [32, 64], "w": [64, 64], "v": [64]}
+    assert boxes == {"x": [32, 64], "w": [32, 64], "v": [64]}
     assert written("multicast")["cluster"] == [4, 1, 1]
 
 

@@ -42,7 +42,7 @@ constexpr u32 RING_EMPTY = 52248;
 extern "C" __device__ const char tsc_manifest[] =
     R"json({"manifest": 1, "tsc_version": "0.1.0", "kernel": "multicast", "arch": "sm_90a", "spec": )json"
     R"json("multicast.tsc.yaml", "spec_sha256": )json"
-    R"json("b2e30e775c14422990140ce65854a54b94f47e5438e54f4d8fdd54116c58d001", "constants": {"R": )json"
+    R"json("faf964335feba489ab928827abc9a289b3f4a28c4fa2e5a63860832b402a53f0", "constants": {"R": )json"
     R"json(64, "C": 64}, "params": [{"name": "x", "kind": "tensor", "dtype": "bf16", "shape": ["m", )json"
     R"json("k"], "order": [0, 1], "access": "in", "align": 16, "stride_multiple": 8, "packed": )json"
     R"json(false, "constant": false}, {"name": "w", "kind": "tensor", "dtype": "bf16", "shape": )json"
@@ -63,7 +63,7 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json("tensor": "y", "dim": 0, "type": "i64"}, {"kind": "value", "expr": "m", "type": "i32"}, )json"
     R"json({"kind": "value", "expr": "k", "type": "i32"}, {"kind": "value", "expr": "n", "type": )json"
     R"json("i32"}], "tensor_maps": [{"tensor": "x", "box": [32, 64], "swizzle": 128, "l2": 128, )json"
-    R"json("fill": "zero"}, {"tensor": "w", "box": [64, 64], "swizzle": 128, "l2": 128, "fill": )json"
+    R"json("fill": "zero"}, {"tensor": "w", "box": [32, 64], "swizzle": 128, "l2": 128, "fill": )json"
     R"json("zero"}, {"tensor": "v", "box": [64], "swizzle": 0, "l2": 128, "fill": "zero"}], )json"
     R"json("layout": [{"name": "ring", "offset": 0, "bytes": 52224, "stages": 3, "over": ""}], )json"
     R"json("barriers": [{"name": "ring.full", "offset": 52224, "count": 3, "arrivals": 1}, {"name": )json"
@@ -197,11 +197,10 @@ DEVICE void load_task(const TensorMap& x_map, const TensorMap& w_map, const Tens
       tma_load_multicast(ring + ring_write.stage * RING_STAGE + cluster_n * 4096, x_map,
           ring_full + 8 * ring_write.stage, 5 << (rank_2 - cluster_n * 2), loop * C,
           (tile.m * R) + cluster_n * 32);
-      // 73: tma_load: w, at: [tile.n * R, loop * C], to: ring.w, multicast: m, share: leader
-      if (cluster_m == 0) {
-        tma_load_multicast(ring + ring_write.stage * RING_STAGE + 8192, w_map,
-            ring_full + 8 * ring_write.stage, 3 << (rank_2 - cluster_m), loop * C, tile.n * R);
-      }
+      // 73: tma_load: w, at: [tile.n * R, loop * C], to: ring.w, multicast: m
+      tma_load_multicast(ring + ring_write.stage * RING_STAGE + 8192 + cluster_m * 4096, w_map,
+          ring_full + 8 * ring_write.stage, 3 << (rank_2 - cluster_m), loop * C,
+          (tile.n * R) + cluster_m * 32);
       // 74: tma_load: v, at: [loop * C], to: ring.v
       tma_load(ring + ring_write.stage * RING_STAGE + 16384, v_map, ring_full + 8 * ring_write.stage,
           loop * C);
