@@ -33,7 +33,7 @@ def check(program: Program) -> Iterator[Finding]:
     for found in narrowed(program):
         below = found.low < 0 and (found.type == "u32" or found.low < -(2**31))
         extreme = found.low if below and found.high < 2**32 else found.high
-        wide = "i32" if found.type == "u32" and -(2**31) <= found.low and found.high < 2**31 else "i64"
+        wide = "i32" if found.type == "u32" and found.low >= -(2**31) and found.high < 2**31 else "i64"
         yield Finding(
             RULE.name,
             f"`{found.argument}` of `{found.work}` is {found.type}, and `{found.text}` may be {extreme:,}",
