@@ -197,7 +197,8 @@ class Conditions:
         form = {monomial: value for monomial, value in poly.items() if monomial}
         found = self.store.either_sign(form, scope)
         if found is None:
-            return self._of_ranges(compared(op, poly), condition, scope)
+            rounded = self._of_rounded(op, poly, scope)
+            return rounded or self._of_ranges(compared(op, poly), condition, scope)
         if op != ">=":
             below = self._half(">=", scaled(poly, -1), scope)
             above = self._half(">=", poly, scope)
@@ -207,6 +208,25 @@ class Conditions:
         if own:
             return Exceeds(Bound(index, 1, 0), -offset - 1, None)
         return Exceeds(Bound(index, 1, 0), offset, None, value=False)
+
+    def _of_rounded(self, op: str, poly: Poly, scope: Scope) -> Test | None:
+        """Compare what a loop's bound is made of by that bound: `n >= 1` is `cdiv(n, 64) >= 1`."""
+        if op != ">=":
+            below, above = (self._of_rounded(">=", side, scope) for side in (scaled(poly, -1), poly))
+            if below is None and above is None:
+                return None
+            below = below or self._half(">=", scaled(poly, -1), scope)
+            above = above or self._half(">=", poly, scope)
+            return both((below, above)) if op == "==" else either((opposite(below), opposite(above)))
+        for quotient in self.store.quotients():
+            divisor, left = value_of(poly_of(quotient.right)), poly_of(quotient.left)
+            for own, side in ((True, poly), (False, shifted(scaled(poly, -1), -1))):
+                # left + rest >= 0 is left // divisor >= -rest / divisor, where that is whole.
+                rest = value_of(plus(side, scaled(left, -1)))
+                if divisor and rest is not None and rest % divisor == 0:
+                    index = self.store.number(poly_of(quotient), scope)
+                    return Exceeds(Bound(index, 1, 0), -rest // divisor - 1, None, value=own)
+        return None
 
     def _of_ranges(self, one: Comparison, condition: Node, scope: Scope) -> Test:
         """Ask in which of the ranges that the program tells apart a number lies."""

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from tsc.expr.polynomial import ONE, Poly, atom, constant, content, plus, scaled, tree_of, varying
-from tsc.expr.tree import Compare, Int, Node
+from tsc.expr.tree import Binary, Compare, Int, Node
 from tsc.prove.asked.decide import Decider
 from tsc.prove.asked.scope import Scope
 from tsc.prove.asked.symbols import Symbols, coordinate_of, free
@@ -97,6 +97,12 @@ class Store:
             if tree in self.forms or tree in self._numbers:
                 return self.number(one, scope), own
         return None
+
+    def quotients(self) -> list[Binary]:
+        """Return the quotients by a constant that bound loops."""
+        trees = {*self.forms, *self._numbers}
+        found = [tree for tree in trees if isinstance(tree, Binary) and tree.op == "//"]
+        return sorted((tree for tree in found if isinstance(tree.right, Int)), key=self.symbols.text)
 
     def large(self, count: int) -> Bound:
         """Return a bound for a large count known when built; counts near each other share a number."""
