@@ -40,8 +40,8 @@ def check(program: Program) -> Iterator[Finding]:
             if writes:
                 yield Finding(
                     RULE.name,
-                    f"{what} of `{queue.name}` reads `{name}`, which the kernel writes, so that tasks may have "
-                    "different tiles",
+                    f"{what} of `{queue.name}` reads `{name}`, which the kernel writes, so that tasks may "
+                    "have different tiles",
                     Place(route),
                     tuple(Place(one, label=f"writes `{name}`") for one in writes[:3]),
                     help=f"read another tensor there, or leave the writing of `{name}` to another kernel",
