@@ -220,8 +220,11 @@ class Walker(Generic[S]):
                     self._block(node.then, paths, now) if since >= 0 and since % node.period == 0 else paths
                 )
             case "when" if node.condition is not None:
-                true, false = self._split(paths, self.conditions.of_guard(node, now), now)
-                return self._block(node.then, true, now) | self._block(node.otherwise, false, now)
+                question = self.conditions.of_guard(node, now)
+                true, false = self._split(paths, question, now)
+                return _merged(
+                    self._block(node.then, true, now) | self._block(node.otherwise, false, now), question.key
+                )
             case "skippable":
                 kept, left = self._split(paths, self._kept, now)
                 return self._block(node.then, kept, now) | left
@@ -273,6 +276,20 @@ def _asked(program: Program, node: Node) -> set[str]:
         case _:
             return set()
     return {name.text for expr in found for name in program.flat(expr, node.env).names}
+
+
+def _merged(paths: set[Path[S]], key: str) -> set[Path[S]]:
+    """Make one path of two that differ in the answer to a question alone: then it does not matter."""
+    found: dict[Path[S], dict[bool, Path[S]]] = {}
+    for path in paths:
+        answers = [one for one in path.assumed if one.key == key]
+        if len(answers) == 1:
+            rest = Path(path.state, path.assumed - set(answers))
+            found.setdefault(rest, {})[answers[0].value] = path
+    for rest, sides in found.items():
+        if len(sides) == 2 or rest in paths:
+            paths = paths - set(sides.values()) | {rest}
+    return paths
 
 
 def _forget(path: Path[S], gone: Callable[[Assumption], bool]) -> Path[S]:

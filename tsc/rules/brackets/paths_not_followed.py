@@ -9,10 +9,10 @@ Why is this bad
     be right.
 
 Example
-    - {repeat: 20, as: i, body: [{when: "flags[i] == 1", then: [acquire: ring, {do: fill}, commit: ring]}]}
+    - {every: 128, body: [acquire: ring, {do: fill}, commit: ring]}
 
 Use instead
-    - {for: 20, as: i, body: [{when: "flags[i] == 1", then: [acquire: ring, {do: fill}, commit: ring]}]}
+    - {every: 64, body: [acquire: ring, {do: fill}, commit: ring]}
 """
 
 from __future__ import annotations
