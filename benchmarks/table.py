@@ -77,7 +77,7 @@ def conditions() -> str:
     where = f"commit {facts['commit']}" if len(commits) == 1 else f"commits {' and '.join(taken)}"
     return (
         f"Measured on {facts['date']} on one {facts['device']}, driver {facts['driver']}, "
-        f"at {where}: {facts['method']}.\n"
+        f"at {where}: {facts['method']}, but for the chain, whose buffers stay in L2.\n"
     )
 
 
