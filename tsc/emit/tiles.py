@@ -113,6 +113,11 @@ def tile_limits(program: Program) -> list[tuple[Expr, str]]:
             (parse(f"align({extent.text}, {clusters.get(axis, 1)}) <= {INT32}"), f"`{axis}` ends below 2^31")
             for axis, extent in queue.axes
         ]
+    # The product of two negative extents would pass for a number of tiles.
+    limits += [
+        (parse(f"({extent.text}) >= 0"), f"the extent of `{axis}` is not negative")
+        for axis, extent in queue.axes
+    ]
     return [(limit, why) for limit, why in limits if provably(limit, program.ranges) is not True]
 
 

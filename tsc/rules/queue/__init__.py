@@ -17,6 +17,7 @@ from tsc.rules.queue import (
     skip_differs,
     skip_differs_in_cluster,
     stride_misses_tiles,
+    tiles_by_cta,
     tiles_from_written_tensor,
     unknown_order_axis,
 )
@@ -36,4 +37,5 @@ RULES: tuple[ModuleType, ...] = (
     skip_differs_in_cluster,
     stride_misses_tiles,
     tiles_from_written_tensor,
+    tiles_by_cta,
 )

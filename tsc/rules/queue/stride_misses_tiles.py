@@ -27,7 +27,7 @@ from tsc.program.tree import steps
 from tsc.rules.queue.steps import tile_loops
 from tsc.spec.schedule import GetAndAdvanceWorkTile
 
-RULE = Rule("TSC332", "stride-misses-tiles", Severity.WARNING, "a stride is not the number of clusters")
+RULE = Rule("TSC332", "stride-misses-tiles", Severity.ERROR, "a stride is not the number of clusters")
 
 
 def check(program: Program) -> Iterator[Finding]:
