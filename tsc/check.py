@@ -110,7 +110,7 @@ def check_reading(reading: Reading, overrides: Overrides, proof: Proof | None = 
     changed = overrides.places()
     found = [_diagnose(finding, reading, changed) for finding in findings]
     if proof.allow_unproven:
-        found = [replace(it, severity=Severity.WARNING) if it.name == _UNPROVEN else it for it in found]
+        found = [_allowed(it) if it.name == _UNPROVEN else it for it in found]
     if document is not None:
         ran = {rule.name for rule in RULES if program is not None or rule.code.startswith(_TEXT)}
         ran -= OF_BUILD if judgement is not None else OF_BUILD | OF_PROOF
@@ -119,6 +119,13 @@ def check_reading(reading: Reading, overrides: Overrides, proof: Proof | None = 
     ordered = tuple(sorted(_once(found), key=_by_place))
     report = Report(reading.name, reading.text, ordered, ordered, document, spec, program, judgement)
     return select(report)
+
+
+def _allowed(diagnostic: Diagnostic) -> Diagnostic:
+    """Make a warning of what is open, without the advice to allow it."""
+    from tsc.rules.proof.unproven import ALLOW
+
+    return replace(diagnostic, severity=Severity.WARNING, help=diagnostic.help.removesuffix(f", {ALLOW}"))
 
 
 def select(report: Report, select: Collection[str] = (), ignore: Collection[str] = ()) -> Report:

@@ -136,9 +136,15 @@ def test_a_small_budget_leaves_the_proof_open() -> None:
     assert it.help == "raise the budget of 3 states with `--budget`, or pass `--allow-unproven`"
 
 
+def test_one_state_is_one() -> None:
+    (it,) = check_file(SPEC, proof=Proof(budget=1)).diagnostics
+    assert it.message == "the schedule is not proved: the proof met more than 1 state"
+
+
 def test_what_is_open_can_be_allowed() -> None:
     report = check_file(SPEC, proof=Proof(budget=3, allow_unproven=True))
     assert [(it.name, it.severity) for it in report.diagnostics] == [("unproven", Severity.WARNING)]
+    assert report.diagnostics[0].help == "raise the budget of 3 states with `--budget`"
     assert report.exit_code() == 0 and report.exit_code("warning") == 1
 
 

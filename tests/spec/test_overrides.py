@@ -164,6 +164,12 @@ NO_PLACE = {
         "10:3 'tiles' bad-override: `--set resources.tiles.polcy=clc` sets nothing: `tiles` has no `polcy`; "
         "did you mean `policy`?",
     ),
+    "key of a choice that is not written": (
+        [],
+        ["resources.tiles.order.kind=group_major"],
+        "10:3 'tiles' bad-override: `--set resources.tiles.order.kind=group_major` sets nothing: `tiles` has "
+        "no `order`; set it whole: `--set 'resources.tiles.order={kind: ...}'`",
+    ),
     "key of what is not written": (
         [],
         ["launch.ctsa=4"],

@@ -68,11 +68,15 @@ class Inspection:
             *_group("layout", _layout(manifest)),
             ("registers", f"{_amount(needs.registers)} a thread, {_amount(needs.stack_bytes)} B of stack"),
             ("named barriers", _amount(needs.named_barriers)),
-            ("launch", f"{manifest.ctas_per_sm} CTA an SM{', with PDL' if manifest.pdl else ''}"),
+            ("launch", _occupancy(manifest.ctas_per_sm) + (", with PDL" if manifest.pdl else "")),
             ("cubin", f"{self.size:,} B (sha256 {self.sha256[:16]})"),
         ]
         width = max(len(title) for title, _ in rows) + 2
         return "\n".join(f"{title:<{width}}{text}".rstrip() for title, text in rows) + "\n"
+
+
+def _occupancy(ctas: int) -> str:
+    return f"{ctas} {'CTA' if ctas == 1 else 'CTAs'} a multiprocessor"
 
 
 def inspect(data: bytes) -> Inspection:

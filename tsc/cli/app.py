@@ -6,16 +6,31 @@ import gc
 import os
 import sys
 from contextlib import suppress
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from tsc.cli import build, check, emit, explain, graph, inspect, rules, schema, table, tiles, tree
 from tsc.cli.exits import FAULT_OF_TOOL, OutputError, complain
 from tsc.cli.quick import quicken
 
+
+class _Commands(TyperGroup):
+    """The commands, whose options are refused in words of their own alone."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; Pydantic, which Typer asks, begins a refusal with the exception's name."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
+
 app = typer.Typer(
     name="tsc",
+    cls=_Commands,
     no_args_is_help=True,
     rich_markup_mode=None,  # help is plain text: routes have brackets that a markup would eat
     pretty_exceptions_enable=False,

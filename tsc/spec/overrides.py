@@ -188,7 +188,7 @@ def _set_place(data: object, setting: Setting, findings: list[Finding]) -> objec
     from tsc.spec.document import Spec
 
     expected: Any = Spec
-    value = data
+    value, absent = data, 0
     for depth, part in enumerate(setting.route):
         expected = grammar.settle(expected, value)
         owner, inner_type = grammar.enter(expected, part)
@@ -196,14 +196,24 @@ def _set_place(data: object, setting: Setting, findings: list[Finding]) -> objec
         if inner is grammar.NOTHING:
             known = list(grammar.fields(owner)) if owner else list(value) if isinstance(value, dict) else []
             if not (owner and isinstance(value, dict) and part in known):
+                if absent and expected is Any:
+                    findings.append(_absent_choice(setting, setting.route[:absent]))
+                    return data
                 above = setting.route[:depth]
                 message = f"`{setting.option}` sets nothing: {_absence(above, part, value)}"
                 help = did_you_mean(part, known) if isinstance(part, str) else ""
                 findings.append(Finding("bad-override", message, Place(above, "key"), help=help))
                 return data
-            inner = {}
+            inner, absent = {}, absent or depth + 1
         expected, value = inner_type, inner
     return _replaced(data, setting.route, setting.value)
+
+
+def _absent_choice(setting: Setting, route: Route) -> Finding:
+    """Give the finding for a part of what the spec leaves out and what may be one of several things."""
+    message = f"`{setting.option}` sets nothing: {subject(route[:-1])} has no `{route[-1]}`"
+    help = f"set it whole: `--set '{show_route(route)}={{kind: ...}}'`"
+    return Finding("bad-override", message, Place(route[:-1], "key"), help=help)
 
 
 def _absence(above: Route, part: str | int, value: object) -> str:

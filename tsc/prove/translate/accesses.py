@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tsc.ops.base import Engine as By
 from tsc.ops.base import Mode
 from tsc.program.accesses import Touch as Access
-from tsc.program.model import Memory
+from tsc.program.model import Memory, Program
 from tsc.program.names import expressions
 from tsc.program.tree import Guard, Loop, Step, TileLoop
 from tsc.prove.machine import Block, Fence, Item, Load, Node, Target, Test, Touch
@@ -241,18 +241,7 @@ class Accesses:
         """Return the reads of tensors inside the expressions of a node."""
         if self.maker.frame.outside is None:
             return []
-        program, names, queue = self.maker.program, dict[str, None](), self.maker.program.queue
-        found = list(conditions(node))
-        if isinstance(node, Step):
-            fields = () if isinstance(node.model, str) else type(node.model).model_fields
-            found = [expr for field in fields for _, expr in expressions(getattr(node.model, field), ())]
-        elif isinstance(node, TileLoop) and queue is not None and not self.maker.task.derived:
-            # Who takes tiles reads the order where a tensor has it, and asks which of them nobody sees.
-            found += [] if queue.skip_if is None else [queue.skip_if]
-            names |= dict.fromkeys([queue.order.from_] if queue.order.kind == "table" else [])
-        for expr in found:
-            names |= dict.fromkeys(sorted(program.flat(expr, node.env).indexed))
-        return self.of_outside(node.route, list(names))
+        return self.of_outside(node.route, list(asked_of(self.maker.program, node, self.maker.task.derived)))
 
     def _fence(self, step: Step, accesses: list[Access]) -> list[Node]:
         """Return the fence between copies by cp.async, seen at a barrier, and an engine that reads them."""
@@ -266,6 +255,23 @@ class Accesses:
                 if By.CP_ASYNC.value in writes:
                     return [Fence(step.route)]
         return []
+
+
+def asked_of(program: Program, node: Step | Loop | Guard | TileLoop, derived: bool) -> dict[str, str]:
+    """Return the tensors that a node's expressions read; of the queue's, each with the queue's key."""
+    queue = program.queue
+    found = [(expr, "") for expr in conditions(node)]
+    names: dict[str, str] = {}
+    if isinstance(node, Step):
+        fields = () if isinstance(node.model, str) else type(node.model).model_fields
+        found = [(expr, "") for field in fields for _, expr in expressions(getattr(node.model, field), ())]
+    elif isinstance(node, TileLoop) and queue is not None and not derived:
+        # Who takes tiles reads the order where a tensor has it, and asks which of them nobody sees.
+        found += [] if queue.skip_if is None else [(queue.skip_if, "skip_if")]
+        names |= {queue.order.from_: "order"} if queue.order.kind == "table" else {}
+    for expr, key in found:
+        names = {name: key for name in sorted(program.flat(expr, node.env).indexed)} | names
+    return names
 
 
 def asynchronous(maker: AgentMaker) -> frozenset[str]:

@@ -42,15 +42,19 @@ def _read(rule: str, teller: Teller, alarm: Alarm, finds: str) -> Finding:
 def before_wait(rule: str, teller: Teller, alarm: Alarm) -> Finding:
     """Tell of an access that does not come after a `pdl_wait`."""
     at = alarm.at
-    names = teller.tensors(at)
-    what = " and ".join(f"`{name}`" for name in names) or "data"
+    names, asked = teller.tensors(at), teller.asked(at)
+    what = " and ".join(f"`{name}`" for name in names or asked) or "data"
+    deed = f"touches {what} at {teller.quoted(at)}"
+    be = "are" if len(names or asked) > 1 else "is"
+    if asked and not names:
+        deed = "reads " + " and ".join(f"`{name}` in {place}" for name, place in asked.items())
     return Finding(
         rule,
-        f"{teller.name(at.agent)} touches {what} at {teller.quoted(at)} before a `pdl_wait`, and the kernel "
-        f"before may still be writing{given(teller, alarm)}",
+        f"{teller.name(at.agent)} {deed} before a `pdl_wait`, and the kernel before may still be writing"
+        f"{given(teller, alarm)}",
         teller.place(at, "may run before the kernel before has ended"),
         tuple(Place(route, label="waits for it here") for route in teller.pdl_waits()[:3]),
-        help=f"put `pdl_wait` at the start of {teller.name(at.agent)}, or promise that {what} is `constant`",
+        help=f"put `pdl_wait` at the start of {teller.name(at.agent)}, or promise that {what} {be} `constant`",
     )
 
 

@@ -25,6 +25,7 @@ from tsc.prove.machine import (
 )
 from tsc.prove.machine import Loop as MachineLoop
 from tsc.prove.machine import Node as MachineNode
+from tsc.prove.translate.accesses import asked_of
 from tsc.prove.translate.translation import Bytes, SegmentSource
 from tsc.prove.verdict import OUTSIDE, Where
 from tsc.source.route import Route
@@ -276,6 +277,18 @@ class Teller:
         names = [it.operand.name for it in self.program.touches(step, task) if it.operand is not None]
         tensors = self.program.tensors
         return [it for it in dict.fromkeys(names) if it in tensors and not tensors[it].constant]
+
+    def asked(self, where: Where) -> dict[str, str]:
+        """Return the tensors that a step's or a head's expressions read, each with the place that does."""
+        node, task = self.node(where.agent, where.route), self.task(where.agent)
+        if node is None or task is None:
+            return {}
+        queue, tensors = self.program.queue, self.program.tensors
+        return {
+            name: f"`{key}` of `{queue.name}`" if key and queue is not None else self.quoted(where)
+            for name, key in asked_of(self.program, node, task.derived).items()
+            if name in tensors and not tensors[name].constant
+        }
 
     def pdl_waits(self) -> list[Route]:
         """Return the `pdl_wait` steps."""

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.source.route import Route
+from tsc.spec.wording import count
 
 RULE = Rule("TSC345", "unproven", Severity.ERROR, "the schedule is neither proved nor refuted")
 PROOF = True
@@ -56,11 +57,11 @@ def check(program: Program) -> Iterator[Finding]:
         yield doubtful(RULE.name, teller, alarm, ALLOW)
     verdict = judgement.verdict
     if verdict.outcome == "unproven" and not (judgement.doubts and verdict.reason == DOUBT):
-        reason = verdict.reason or "no end"
-        met = f"more than {judgement.budget:,} states" if reason.endswith("states") else reason
+        reason, budget = verdict.reason or "no end", count(judgement.budget, "state")
+        met = f"more than {budget}" if reason.endswith("states") else reason
         yield Finding(
             RULE.name,
             f"the schedule is not proved: the proof met {met}",
             Place(("tasks",), "key"),
-            help=f"raise the budget of {judgement.budget:,} states with `--budget`, {ALLOW}",
+            help=f"raise the budget of {budget} with `--budget`, {ALLOW}",
         )
