@@ -54,7 +54,8 @@ def before_wait(rule: str, teller: Teller, alarm: Alarm) -> Finding:
         f"{given(teller, alarm)}",
         teller.place(at, "may run before the kernel before has ended"),
         tuple(Place(route, label="waits for it here") for route in teller.pdl_waits()[:3]),
-        help=f"put `pdl_wait` at the start of {teller.name(at.agent)}, or promise that {what} {be} `constant`",
+        help=f"put `pdl_wait` at the start of {teller.name(at.agent)}, "
+        f"or promise that {what} {be} `constant`",
     )
 
 
