@@ -34,7 +34,7 @@ MOST_WORK = 20_000
 # Loops with a trip count known when built are run round by round up to this many rounds.
 MOST_ROUNDS = 64
 # Phases of `every` blocks are told apart up to this common period.
-MOST_PERIOD = 64
+MOST_PERIOD = 256
 
 
 @dataclass(frozen=True, slots=True)

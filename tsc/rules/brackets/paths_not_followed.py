@@ -9,10 +9,10 @@ Why is this bad
     be right.
 
 Example
-    - {every: 128, body: [acquire: ring, {do: fill}, commit: ring]}
+    - {every: 1024, body: [acquire: ring, {do: fill}, commit: ring]}
 
 Use instead
-    - {every: 64, body: [acquire: ring, {do: fill}, commit: ring]}
+    - {every: 128, body: [acquire: ring, {do: fill}, commit: ring]}
 """
 
 from __future__ import annotations
