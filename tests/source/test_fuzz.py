@@ -120,6 +120,7 @@ def test_both_yaml_parsers_give_the_same_document(edits: list[tuple[float, int, 
     for place, deleted, inserted in edits:
         at = round(place * len(text))
         text = text[:at] + inserted.replace("\t", "") + text[at + deleted :]
+    text = text.removeprefix("\ufeff")  # the reader takes the mark away before any parser sees the text
     if parse(text, "spec", "yaml").document is None:
         return
     lines = Lines(text)
