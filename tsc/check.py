@@ -165,7 +165,8 @@ def _at_fault(findings: Iterable[Finding]) -> bool:
 
 def _judge(program: Program, budget: int | None) -> Judgement:
     # A spec that is wrong in a plainer way never needs the prover, which takes a while to import.
-    from tsc.prove.judge import BUDGET, judge
+    from tsc.prove.judge import judge
+    from tsc.prove.verdict import BUDGET
 
     try:
         return judge(program, BUDGET if budget is None else budget)

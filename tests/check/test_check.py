@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -186,11 +186,13 @@ def waits(program: Program) -> Iterator[Finding]:
                 yield Finding("any-wait", "this waits", Place(step.route))
 
 
-def add_rule(monkeypatch: pytest.MonkeyPatch, rule: Rule, run: object) -> None:
+def add_rule(
+    monkeypatch: pytest.MonkeyPatch, rule: Rule, run: Callable[[Program], Iterator[Finding]]
+) -> None:
     """Let the check know one more rule."""
 
     def renamed(program: Program) -> Iterator[Finding]:
-        for finding in run(program):  # type: ignore[operator]
+        for finding in run(program):
             yield Finding(rule.name, finding.message, finding.place)
 
     known, before, find = module.RULES, module.checks, module.by_name

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -157,10 +158,10 @@ class Starts:
 
 def value(text: str, env: dict[str, int]) -> int:
     """What a coordinate is by the language, its lets looked through in order."""
-    known: dict[str, object] = {**env, "iter": env["loop"], "w": Starts()}
+    known: dict[str, Any] = {**env, "iter": env["loop"], "w": Starts()}
     for name, own in LETS.items():
-        known[name] = evaluate(parse(own), known)  # type: ignore[arg-type]
-    return int(evaluate(parse(text), known))  # type: ignore[arg-type]
+        known[name] = evaluate(parse(own), known)
+    return int(evaluate(parse(text), known))
 
 
 def test_coordinates_of_tma_have_32_bits() -> None:

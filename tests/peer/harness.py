@@ -1,8 +1,8 @@
 """The specs of tests/peer: their headers, the marks at their lines, and what the check says of them.
 
 A spec begins with a line that says what it is, and a line with its verdict. Comments below say why something
-cannot be written (`# cannot be written: ...`) or what the tool still lacks (`# later: ...`). At the line of
-each expected diagnostic stands `# <- rule`, several with commas.
+cannot be written (`# cannot be written: ...`). At the line of each expected diagnostic stands `# <- rule`,
+several with commas.
 """
 
 from __future__ import annotations
@@ -23,19 +23,17 @@ SUFFIX = ".tsc.yaml"
 
 _MARK = re.compile(r"# <- ([a-z][a-z0-9, -]*)$")
 _CANNOT = "cannot be written: "
-_LATER = "later: "
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A spec of a section: `title` to `later` are its header, `marks` the lines and rules it expects."""
+    """A spec of a section: `title` to `cannot` are its header, `marks` the lines and rules it expects."""
 
     section: str
     name: str
     title: str
     verdict: str
     cannot: str
-    later: str
     marks: frozenset[tuple[int, str]]
 
     @property
@@ -57,12 +55,7 @@ def _read(path: Path) -> Peer:
             break
         header.append(line.removeprefix("#").strip())
     title, verdict, *rest = [*header, "", ""]
-    said = {_CANNOT: "", _LATER: ""}
-    key = ""
-    for line in rest:
-        key = next((it for it in said if line.startswith(it)), key)
-        if key:
-            said[key] = f"{said[key]} {line.removeprefix(key)}".strip()
+    cannot = " ".join(rest).partition(_CANNOT)[2].strip()
     marks = {
         (number, rule.strip())
         for number, line in enumerate(lines, 1)
@@ -71,7 +64,7 @@ def _read(path: Path) -> Peer:
     }
     name = path.name.removesuffix(SUFFIX)
     verdict = verdict.removeprefix("verdict: ")
-    return Peer(path.parent.name, name, title, verdict, said[_CANNOT], said[_LATER], frozenset(marks))
+    return Peer(path.parent.name, name, title, verdict, cannot, frozenset(marks))
 
 
 PEERS = {

@@ -27,16 +27,9 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def later(peer: Peer, request: pytest.FixtureRequest) -> None:
-    """Expect a spec to fail that says what it waits for; it fails when that has come."""
-    if peer.later:
-        request.applymarker(pytest.mark.xfail(reason=peer.later, strict=True))
-
-
 @pytest.mark.parametrize("name", PEERS)
-def test_has_its_verdict(name: str, request: pytest.FixtureRequest) -> None:
+def test_has_its_verdict(name: str) -> None:
     peer = PEERS[name]
-    later(peer, request)
     report = check(peer)
     assert differences(peer, report) == []
     if peer.verdict == "accept":
@@ -45,8 +38,7 @@ def test_has_its_verdict(name: str, request: pytest.FixtureRequest) -> None:
 
 
 @pytest.mark.parametrize(("peer", "shared"), FIXED)
-def test_has_it_with_fixed_numbers(peer: Peer, shared: Shared, request: pytest.FixtureRequest) -> None:
-    later(peer, request)
+def test_has_it_with_fixed_numbers(peer: Peer, shared: Shared) -> None:
     report = check(peer, shared.given)
     assert differences(peer, report) == []
     assert report.judgement is not None

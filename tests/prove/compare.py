@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from random import Random
 
@@ -152,7 +152,8 @@ def _refuted(system: System, seed: int, verdict: Verdict, count: Count) -> str:
 
 
 def _told(oracle: Fixed) -> str:
-    return repr(replace(oracle, system=None))  # type: ignore[arg-type]
+    names = (field.name for field in fields(oracle) if field.name != "system")
+    return ", ".join(f"{name}={getattr(oracle, name)!r}" for name in names)
 
 
 def compare(name: str, seed: int, symbolic: bool, count: Count) -> str:

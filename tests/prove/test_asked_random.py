@@ -116,9 +116,9 @@ def test_rounds_repeat_as_told(seed: int) -> None:
         ("i < n", None),
     ],
 )
-def test_rounds_of_a_condition(condition: str, rounds: object) -> None:
+def test_rounds_of_a_condition(condition: str, rounds: tuple[list[bool], list[bool]] | None) -> None:
     found = rounds_of(parse(condition).tree, "i")
     if found is None or rounds is None:
         assert found is rounds
         return
-    assert in_rounds(*found, 0) == in_rounds(*rounds, 0)  # type: ignore[misc]
+    assert in_rounds(*found, 0) == in_rounds(*rounds, 0)

@@ -74,7 +74,7 @@ class _Run:
         elif kind == FENCE:
             self.fences.append((here, self.known[agent], bool(step[1])))
         elif kind == LOAD:
-            self.load(agent, step[1])  # type: ignore[arg-type]
+            self.load(agent, step[1])
         elif kind in (ISSUE, QUEUE):
             for engine, owner in enumerate(self.flat.owner):
                 if owner == agent and len(self.items[engine]) < self.flat.issued[engine][self.at[agent] + 1]:

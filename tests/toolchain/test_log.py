@@ -93,7 +93,7 @@ RECORDED = "\n".join(
         "unable to determine register count at entry.",
         "ptxas info    : (C7517) wgmma.wait_group is injected in around line 47 by "
         "compiler to allow use of registers in GMMA",
-        "ptxas /tmp/x.ptx, line 5; warning : something of line 5",
+        "ptxas x.ptx, line 5; warning : something of line 5",
         "ptxas info    : 0 bytes gmem, 40 bytes cmem[3]",
         "ptxas info    : Compiling entry function 'k' for 'sm_90a'",
         "ptxas info    : Function properties for k",

@@ -12,7 +12,7 @@ from tsc.prove.code import Code
 from tsc.prove.machine import All, Ask, Bound, Exceeds, InRounds, Test
 from tsc.prove.ops import EnterOp, TestOp
 from tsc.prove.questions import Points, depth_of, may_ask
-from tsc.prove.state import FactKey, Frame, NumberKey, Range, State
+from tsc.prove.state import Frame, NumberKey, Range, State
 from tsc.prove.verdict import Answer, Oracle
 
 # So often an agent may be let go of at one place; then the proof gives up.
@@ -23,16 +23,17 @@ _OCCURRENCES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Whether a number exceeds `threshold`, or, without one, whether a fact holds."""
+    """Whether a number exceeds `threshold`, by a stream of answers; without one, whether a fact holds."""
 
-    key: NumberKey | FactKey
+    index: int
+    points: Points
+    stream: int
     threshold: int | None
     pace: tuple[int, tuple[int, ...], int, int]  # the slowest question has the least
 
     def answer(self, value: bool) -> Answer:
         """Return the decision."""
-        index, points = self.key[0], self.key[1]
-        return Answer(index, tuple(value_ for _, _, value_ in points), self.threshold, value)
+        return Answer(self.index, tuple(place for _, _, place in self.points), self.threshold, value)
 
 
 class Undecided(Exception):
@@ -74,7 +75,7 @@ class Decisions:
         # The slowest in the tiles first, then in the loops around and in this one.
         values = tuple(value for _, _, value, _ in state.frames[agent][:depth])
         pace = (values[0], (*values[1:], threshold), 0, number) if depth else (than, (), 0, number)
-        raise Undecided(Question((number, points, stream), threshold, pace))
+        raise Undecided(Question(number, points, stream, threshold, pace))
 
     def range(self, state: State, key: NumberKey) -> Range:
         """Return what is known of a number."""
@@ -93,7 +94,7 @@ class Decisions:
         value = state.facts.get((fact, points))
         if value is None:
             pace = (frames[0][2], tuple(value for _, _, value in points[1:]), 1, fact)
-            raise Undecided(Question((fact, points), None, pace))
+            raise Undecided(Question(fact, points, 0, None, pace))
         return value
 
     def holds(self, state: State, agent: int, test: Test, level: int) -> bool:
@@ -124,21 +125,19 @@ class Decisions:
     def decide(self, state: State, question: Question, value: bool) -> None:
         """Keep an answer."""
         if question.threshold is None:
-            state.facts[question.key] = value  # type: ignore[index]
+            state.facts[question.index, question.points] = value
             return
-        key: NumberKey = question.key  # type: ignore[assignment]
+        key = question.index, question.points, question.stream
         lo, hi = self.range(state, key)
         state.numbers[key] = (question.threshold + 1, hi) if value else (lo, question.threshold)
 
-    def still_asked(self, state: State, index: int, number: bool, points: Points, stream: int = 0) -> int:
-        """Return the agents, as bits, that may still ask for something at some coordinates."""
-        found = 0
-        for agent in range(len(self.code.agents)):
-            if number and state.streams[agent].get((index, points), 0) != stream:
-                continue
-            if self.asks(state, agent, index, number, points):
-                found |= 1 << agent
-        return found
+    def still_asked(self, state: State, index: int, number: bool, points: Points, stream: int = 0) -> bool:
+        """Return whether any agent may still ask for something at some coordinates."""
+        return any(
+            self.asks(state, agent, index, number, points)
+            for agent in range(len(self.code.agents))
+            if not number or state.streams[agent].get((index, points), 0) == stream
+        )
 
     def asks(
         self, state: State, agent: int, index: int, number: bool, points: Points, loops: bool = False

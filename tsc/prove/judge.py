@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tsc.prove.verdict import Alarm, Answer, Verdict
+from tsc.prove.verdict import BUDGET, Alarm, Answer, Verdict
 
 if TYPE_CHECKING:
     from tsc.program.model import Program
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 # States in which what is in doubt is looked for again.
 _DOUBTFUL = 100
-
-BUDGET = 2_000
-"""States that a proof may look at where the call does not say; every schedule that ships needs under 100."""
 
 Outcome = Literal["proved", "refuted", "unproven"]
 

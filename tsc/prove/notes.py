@@ -7,7 +7,7 @@ from typing import Protocol
 
 from tsc.prove.code import Code
 from tsc.prove.state import State
-from tsc.prove.verdict import Kind
+from tsc.prove.verdict import Happening, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,9 @@ class Trouble:
 class Recorder(Protocol):
     """Is told every step of a run."""
 
-    def step(self, state: State, agent: int, what: str, barrier: int | None, stage: int, phase: int) -> None:
+    def step(
+        self, state: State, agent: int, what: Happening, barrier: int | None, stage: int, phase: int
+    ) -> None:
         """Note a step, before it takes effect."""
         ...
 
@@ -75,7 +77,7 @@ class Notes:
         self.stopped |= stop
 
     def note(
-        self, state: State, what: str, barrier: int | None = None, stage: int = 0, phase: int = 0
+        self, state: State, what: Happening, barrier: int | None = None, stage: int = 0, phase: int = 0
     ) -> None:
         """Tell the recorder."""
         if self.recorder is not None:

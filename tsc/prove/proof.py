@@ -17,10 +17,7 @@ from tsc.prove.record import Recording, alarm_of
 from tsc.prove.relative import Ignorance, covers, relative
 from tsc.prove.run import Runner, TooLong
 from tsc.prove.state import State
-from tsc.prove.verdict import OUTSIDE, Alarm, Answer, Coordinates, Event, Oracle, Outcome, Verdict
-
-BUDGET = 2_000
-"""States that a proof looks at unless told otherwise."""
+from tsc.prove.verdict import BUDGET, OUTSIDE, Alarm, Answer, Coordinates, Event, Oracle, Outcome, Verdict
 
 Possible = Callable[[tuple[Answer, ...]], bool]
 """Says whether answers can all be true."""
@@ -218,7 +215,7 @@ class _Search:
             for value in (False, True):
                 following = state.copy()
                 self.decisions.decide(following, question, value)
-                following.trail = (state.trail, question.answer(value))  # type: ignore[assignment]
+                following.trail = (state.trail, question.answer(value))
                 work.append(following)
 
     def new(self, state: State) -> bool:
@@ -253,7 +250,7 @@ def _trail(state: State) -> tuple[Answer, ...]:
     answers: list[Answer] = []
     trail = state.trail
     while trail is not None:
-        trail, answer = trail  # type: ignore[assignment]
+        trail, answer = trail
         answers.append(answer)
     return tuple(reversed(answers))
 

@@ -6,7 +6,7 @@ from tsc.prove.code import Code
 from tsc.prove.notes import Trouble
 from tsc.prove.ops import EndOp, WaitOp
 from tsc.prove.state import State
-from tsc.prove.verdict import OUTSIDE, Alarm, Answer, Blocked, Event, Where
+from tsc.prove.verdict import OUTSIDE, Alarm, Answer, Blocked, Event, Happening, Where
 
 
 class Recording:
@@ -25,13 +25,15 @@ class Recording:
         """All events so far."""
         return tuple(self.log)
 
-    def step(self, state: State, agent: int, what: str, barrier: int | None, stage: int, phase: int) -> None:
+    def step(
+        self, state: State, agent: int, what: Happening, barrier: int | None, stage: int, phase: int
+    ) -> None:
         """Note a step."""
         where = where_of(self.code, state, agent, barrier, stage, phase)
         after: tuple[int, ...] = ()
         if what == "wait" and barrier is not None:
             after = tuple(self.arrivals.get((barrier, stage, phase), ()))
-        self.log.append(Event(where, what, after))  # type: ignore[arg-type]
+        self.log.append(Event(where, what, after))
         if what == "load":
             self.log.append(Event(where, "landed", (len(self.log) - 1,)))
         if what in ("arrive", "load") and barrier is not None:

@@ -13,6 +13,9 @@ NumberKey = tuple[int, Points, int]
 
 FactKey = tuple[int, Points]
 
+Trail = tuple["Trail | None", Answer]
+"""The answers on the way to a state, the last one first."""
+
 Range = tuple[int | None, int | None]
 """What is known of a number: at least, at most."""
 
@@ -93,7 +96,7 @@ class State:
         for segment in code.system.written:
             self.written |= 1 << segment
         self.filled = everything  # of what fills bring: what has not been cleared since it was written
-        self.trail: tuple[State | None, Answer] | None = None
+        self.trail: Trail | None = None
 
     def copy(self) -> State:
         """Return a copy that shares nothing mutable."""

@@ -19,8 +19,14 @@ fill that nobody takes. `unwritten`: a read of bytes that nothing has written.
 
 Outcome = Literal["proved", "bounded", "refuted", "unproven"]
 
+BUDGET = 2_000
+"""States that a proof looks at unless told otherwise."""
+
 OUTSIDE = -1
 """The tile of everything that stands outside the loop over the tiles."""
+
+Happening = Literal["wait", "arrive", "touch", "load", "landed", "drain", "fence"]
+"""What a recorded step does."""
 
 Coordinates = tuple[int, ...]
 """The tile and then the values of the loops around, outermost first; as many as a question depends on."""
@@ -96,7 +102,7 @@ class Event:
     """One step of a recorded run, in one order that is possible; `after` are events that it waited for."""
 
     where: Where
-    what: Literal["wait", "arrive", "touch", "load", "landed", "drain", "fence"]
+    what: Happening
     after: tuple[int, ...]
 
 
