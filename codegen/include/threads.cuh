@@ -30,6 +30,16 @@ DEVICE void named_barrier_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+// Meets as `named_barrier_sync` does, and tells all of them whether the value was true in any.
+DEVICE bool named_barrier_any(int id, int threads, bool value) {
+  u32 any;
+  asm volatile("{ .reg .pred p, q; setp.ne.u32 q, %3, 0; bar.red.or.pred p, %1, %2, q; selp.u32 %0, 1, 0, p; }"
+               : "=r"(any)
+               : "r"(id), "r"(threads), "r"(static_cast<u32>(value))
+               : "memory");
+  return any != 0;
+}
+
 // ---- the task ---------------------------------------------------------------------------------
 
 // `THREADS` threads from warp `first_warp` of the CTA on, which meet at named barrier `BARRIER`.
@@ -47,6 +57,17 @@ template <int THREADS, int BARRIER> struct Task {
   DEVICE void sync() const {
     if constexpr (warps == 1) __syncwarp();
     else named_barrier_sync(BARRIER, THREADS);
+  }
+
+  // Whether the value is true in any thread; all come, and their earlier accesses are seen after it.
+  DEVICE bool any(bool value) const {
+    if constexpr (warps == 1) {
+      const bool found = __any_sync(0xffffffff, value);
+      __syncwarp();
+      return found;
+    } else {
+      return named_barrier_any(BARRIER, THREADS, value);
+    }
   }
 
   // True in one thread, always the same, which is what bulk copies need: their groups belong to a thread.

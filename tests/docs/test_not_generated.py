@@ -53,7 +53,6 @@ TAKEN = ["{wait: ring}", "{tma_store: y, at: [tile.m, 0], from: ring}", "{store_
 GIVEN = ["{acquire: ring}", "{tma_load: x, at: [tile.m, 0], to: ring}", "{commit: ring}"]
 FRAGMENT = "  f: {kind: registers, dtype: f32, shape: [64, 64]}"
 ROWS_OF = f"{FRAGMENT}\n  r: {{kind: registers, dtype: f32, rows_of: f}}"
-DONE = "  done: {kind: registers, dtype: bool, per_thread: 1}"
 SCORES = "  s: {kind: tmem, dtype: f32, shape: [128, 64]}"
 STAGED = "  o: {kind: smem, stages: 4, dtype: bf16, shape: [64, 64]}"
 MERGED = "  both: {kind: merge, of: [ring, other]}"
@@ -142,7 +141,6 @@ CASES = {
     "`tcgen05_ld`": operation("{tcgen05_ld: f, from: s}", ON_TENSOR_MEMORY, "sm_100a"),
     "`tcgen05_st`": operation("{tcgen05_st: s, from: f}", ON_TENSOR_MEMORY, "sm_100a"),
     "`tcgen05_cp`": operation("{tcgen05_cp: s, from: ring}", SCORES, "sm_100a"),
-    "`count_in`": operation("{count_in: counts, at: [tile.m], of: 2, last: done}", DONE),
     "`trace`": [spec(debug="debug: {trace: [wait]}")],
     "`count_tiles`": [spec(debug="debug: {count_tiles: true}")],
 }  # fmt: skip

@@ -276,6 +276,22 @@ def queue_stride(kernel: Kernel, torch: Any) -> None:
         _same(y, torch.ones_like(y), f"queue_stride {m} {step}")
 
 
+def counted(kernel: Kernel, torch: Any) -> None:
+    # The counters are found as the launch before left them.
+    for rows in (1, 2, 7, 132, 133, 1001, 7, 7, 7):
+        x = _normal(torch, 5, rows, 1024)
+        y, z = torch.full((2, rows, 1024), 7.0, device="cuda")
+        came = torch.zeros(rows, device="cuda", dtype=torch.int32)
+        for _ in range(3):
+            kernel(x, y, z, came)
+        expected = torch.zeros(rows, 1024, device="cuda")
+        for part in x:
+            expected += part
+        _same(y, expected, f"counted {rows} y")
+        _same(z, expected, f"counted {rows} z")
+        _same(came, torch.ones_like(came), f"counted {rows} came")
+
+
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
@@ -304,5 +320,6 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         queue_atomic,
         queue_cluster,
         queue_stride,
+        counted,
     )
 }

@@ -35,6 +35,7 @@ def test_it_compiles_without_a_word(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
+        "counted",
         "groups",
         "major",
         "multicast",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from tsc.emit.arrivals import Side, who
 from tsc.emit.brackets import Brackets
 from tsc.emit.kernel import Kernel
-from tsc.emit.places import ASYNC, Place, own, places_of
+from tsc.emit.places import ASYNC, Place, own, places_of, stores
 from tsc.ops.base import Engine
 from tsc.program.accesses import Touch, touches
 from tsc.program.expand import operand_of
@@ -61,6 +61,13 @@ class _Walk:
     def __init__(self, kernel: Kernel, task: Task, found: Hazards, brackets: Brackets) -> None:
         self.kernel, self.task, self.found, self.program = kernel, task, found, kernel.program
         self.sharing, self.brackets = kernel.sharing, brackets
+        # All threads of a task hear the same of `count_in`.
+        writers: dict[str, set[str]] = {name: set() for name in kernel.program.registers}
+        for step in task.steps():
+            for touch in kernel.program.touches(step, task):
+                if touch.writes and touch.reference.name in writers:
+                    writers[touch.reference.name].add(step.verb)
+        self.private = {name for name, verbs in writers.items() if verbs != {"count_in"}}
 
     def block(self, block: Block, state: State) -> State:
         for node in block:
@@ -99,7 +106,7 @@ class _Walk:
                 return False
         # A register that decides over a common step is the same in all threads; that is the author's promise.
         common = any(isinstance(inner, Step) and inner.verb not in APART for inner, _ in walk((node,)))
-        private = PRIVATE if common else PRIVATE | self.program.registers.keys()
+        private = PRIVATE if common else PRIVATE | self.private
         return any(self.program.values.flat(expr, node.env).free & private for expr in expressions)
 
     def apart(self, node: Node, state: State) -> State:
@@ -145,6 +152,10 @@ class _Walk:
                 return {place: marks - {PENDING} for place, marks in _synced(state).items()}
             case "sync":
                 return _synced(self.fence(step, state))
+            case "count_in":
+                # All threads meet in it, and the one that counts has waited for its stores.
+                done = {PENDING} if stores(self.program, self.task) else set()
+                return {p: marks - done for p, marks in _synced(self.fence(step, state)).items()}
             case "arrive" | "pass":
                 return self.fence(step, state)
             case "acquire" | "wait" | "commit" | "release":

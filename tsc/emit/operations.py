@@ -10,6 +10,7 @@ from typing_extensions import override
 from tsc.emit.brackets import Brackets, loads_of
 from tsc.emit.function import Function
 from tsc.emit.kernel import bits_of, storage
+from tsc.emit.places import loads_written, stores
 from tsc.emit.plan import Comment, Compound, Instruction, Item, Statement
 from tsc.emit.rings import RingEnd, Rings
 from tsc.emit.scope import Scope
@@ -223,6 +224,16 @@ class StepLowering(Lowering):
         if reads is not None and reads not in self.kernel.written:
             hints.append("CACHE_READ_ONLY")
         return f"<{' | '.join(hints)}>" if hints else ""
+
+    @property
+    @override
+    def stores(self) -> bool:
+        return stores(self.function.program, self.function.task)
+
+    @property
+    @override
+    def loads_written(self) -> bool:
+        return loads_written(self.function.program)
 
     @property
     @override

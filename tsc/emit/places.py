@@ -11,7 +11,7 @@ from tsc.expr.tree import Binary, Int, Ref
 from tsc.ops.base import Engine
 from tsc.program.accesses import Touch, touches
 from tsc.program.expand import operand_of
-from tsc.program.model import Program
+from tsc.program.model import Program, Task
 from tsc.program.spans import meet, spans
 from tsc.program.storage import BITS
 from tsc.program.tree import Step
@@ -188,3 +188,24 @@ def _factor(expr: Expr) -> int | None:
         case Binary(op="*", left=Ref(name="thread"), right=Int(value=factor)) if factor > 0:
             return factor
     return None
+
+
+def stores(program: Program, task: Task) -> bool:
+    """Whether bulk or TMA stores of a task write to tensors."""
+    return any(
+        touch.engine is Engine.STORE and touch.writes
+        for step in task.steps()
+        for touch in program.touches(step, task)
+    )
+
+
+def loads_written(program: Program) -> bool:
+    """Whether bulk or TMA copies read a tensor that the kernel writes."""
+    written, loaded = set[str](), set[str]()
+    for task in program.tasks:
+        for step in task.steps():
+            for touch in program.touches(step, task):
+                if touch.operand is not None and touch.operand.kind == "tensor":
+                    written |= {touch.operand.name} if touch.writes else set()
+                    loaded |= {touch.operand.name} if touch.reads and touch.engine is Engine.TMA else set()
+    return bool(written & loaded)

@@ -219,6 +219,16 @@ class Lowering(Protocol):
         ...
 
     @property
+    def stores(self) -> bool:
+        """Whether bulk or TMA stores of the task write to tensors."""
+        ...
+
+    @property
+    def loads_written(self) -> bool:
+        """Whether bulk or TMA copies read a tensor that the kernel writes."""
+        ...
+
+    @property
     def task(self) -> str:
         """The C++ name of the task's threads."""
         ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from tsc.emit.places import loads_written, stores
 from tsc.emit.plan import Statement
 from tsc.emit.steps import Steps
 from tsc.ops.base import Engine as By
@@ -327,6 +328,15 @@ class AgentMaker:
             if getattr(step.model, "until", "read") == "written" and self.stores_are_read:
                 found.append(Drain(step.route, self.engine("store to"), keep))
         return [*found, *self.sync(step.route)]
+
+    def count_in(self, step: Step) -> list[Node]:
+        """Wait for all stores and meet; what the task has written is there for all engines after it."""
+        found: list[Node] = []
+        if self.leads and stores(self.program, self.task):
+            found.append(Drain(step.route, self.engine("store")))
+            found += [Drain(step.route, self.engine("store to"))] if self.stores_are_read else []
+        fence: list[Node] = [Fence(step.route, tensors=True)] if loads_written(self.program) else []
+        return [*found, *self.sync(step.route), *fence]
 
     def wgmma_wait(self, step: Step) -> list[Node]:
         """Wait for groups of `wgmma`."""

@@ -121,6 +121,8 @@ class Walker:
                 return [*found, *self.launch(step)]
             case "task_sync":
                 return [*found, *maker.sync(step.route)]
+            case "count_in":
+                return [*found, *maker.count_in(step), *self.accesses.step(step)]
             case "store_wait":
                 return [*found, *maker.store_wait(step)]
             case "wgmma_wait":

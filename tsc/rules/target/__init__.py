@@ -10,6 +10,7 @@ from tsc.rules.target import (
     bulk_copy_outside,
     cluster_too_large,
     coordinates_miscounted,
+    counter_of_wrong_kind,
     fixed_cta_count,
     idle_cta_count,
     missing_target_suffix,
@@ -47,5 +48,6 @@ RULES: tuple[ModuleType, ...] = (
     scalar_of_narrow_dtype,
     idle_cta_count,
     fixed_cta_count,
+    counter_of_wrong_kind,
     not_generated,
 )
