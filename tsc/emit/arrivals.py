@@ -15,7 +15,7 @@ from tsc.program.model import RingUse, Task
 from tsc.program.rings import empty_arrivals, full_arrivals
 
 Side = Literal["write", "read"]
-Who = Literal["one", "leader", "warps", "threads"]
+Who = Literal["one", "leader", "warpgroups", "warps", "threads"]
 
 _ENGINES = frozenset((Engine.STORE.value, Engine.TCGEN05.value))
 
@@ -23,12 +23,15 @@ _ENGINES = frozenset((Engine.STORE.value, Engine.TCGEN05.value))
 def who(task: Task, uses: Iterable[RingUse], side: Side) -> Who:
     """Return who arrives when a task hands over (`write`) or gives back (`read`) a stage of these rings.
 
-    `one`: its only thread; `leader`: the thread that issues for all; `threads`: each of them by itself.
+    `one`: its only thread; `leader`: the thread that issues for all; `warpgroups`: one warp of each, because a
+    product is over for all of its warps at once; `threads`: each of them by itself.
     """
     if task.single:
         return "one"
     if side == "read":
         engines = frozenset[str]().union(*(use.engine_reads for use in uses))
+        if engines == {Engine.WGMMA.value}:
+            return "warpgroups"
         return "leader" if engines and engines <= _ENGINES and (task.warps or 1) > 1 else "warps"
     engines = frozenset[str]().union(*(use.engine_writes for use in uses))
     if Engine.CP_ASYNC.value in engines:
@@ -38,7 +41,8 @@ def who(task: Task, uses: Iterable[RingUse], side: Side) -> Who:
 
 def weight(kernel: Kernel, by: Who) -> int:
     """Return how many arrivals stand for one that the resolver counts."""
-    return 32 if by == "warps" and kernel.sanitize else 1
+    each = {"warps": 32, "warpgroups": 128}.get(by, 1)
+    return each if kernel.sanitize else 1
 
 
 def counted(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> int:

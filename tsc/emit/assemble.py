@@ -94,6 +94,7 @@ def plan_kernel(
         regions=_table(table, signals),
         layout=_layout(kernel),
         tile=tile_plan(kernel, any_seq),
+        devices=tuple(text for _, text in kernel.devices.values()),
         snippets=tuple(works.functions.values()),
         tasks=tuple(functions),
         parameters=kernel.parameters(),

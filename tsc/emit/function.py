@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tsc.emit import ahead
+from tsc.emit.fragments import declared_in
 from tsc.emit.kernel import INTEGERS, Kernel, bits_of, integer_type, storage
 from tsc.emit.names import Names
 from tsc.emit.plan import Item, Parameter, Prelude, Statement
@@ -12,6 +13,7 @@ from tsc.emit.scope import Env, Scope
 from tsc.expr import Cpp, Expr, Interval, build, fold, interval, multiple_of, provably, substitute, to_cpp
 from tsc.expr.tree import Call, Compare, Int, Ref, walk
 from tsc.ops.lowering import Refused
+from tsc.program.fragments import Fragment, fragment_of
 from tsc.program.model import Task, Tensor
 from tsc.program.scope import Stage
 
@@ -38,6 +40,8 @@ class Function:
         self.names = Names(kernel.names)
         self.prelude = Prelude()
         self.tile_lets: dict[str, Item] = {}
+        self.declared_fragments: set[str] = set()
+        self.of_blocks: dict[int, list[Item]] = {}  # declarations at the start of a block, by its identity
         self.used: dict[str, Parameter] = {}
         self.uses_shared = self.uses_task = self.uses_leader = self.uses_seq = False
         self.loop_variables: dict[str, str] = {}
@@ -80,6 +84,22 @@ class Function:
             known = self.spelled_lets[key] = self.names.free(key.replace(".", "_"))
             self.prelude.builtins[key] = Statement("constant", {"type": type_, "name": known, "value": text})
         return known
+
+    def hoisted(self, type_: str, wanted: str, text: str) -> str:
+        """Return a name for a value that holds throughout and follows from the task's places in memory."""
+        key = f"{type_} {text}"
+        if key not in self.spelled_lets:
+            name = self.spelled_lets[key] = self.names.free(wanted)
+            self.prelude.bases[key] = Statement("constant", {"type": type_, "name": name, "value": text})
+        return self.spelled_lets[key]
+
+    def held_predicate(self, wanted: str, condition: str) -> str:
+        """Return a name for a condition that does not change, so that loops do not ask for it anew."""
+        key = f"predicate {condition}"
+        if key not in self.spelled_lets:
+            name = self.spelled_lets[key] = self.names.free(wanted)
+            self.prelude.states[key] = Statement("constant", {"type": "bool", "name": name, "value": condition})
+        return self.spelled_lets[key]
 
     def leader(self) -> str:
         """Return the predicate of the thread that issues for all, empty where one thread runs the task."""
@@ -319,14 +339,55 @@ class Function:
     def register(self, name: str) -> str:
         """Return the variable of a set of private values."""
         found = self.program.registers[name]
-        if found.per_thread is None:
-            raise Refused(
-                f"`{name}` is a fragment, and registers with `shape` or `rows_of` are not generated yet"
-            )
+        count = found.per_thread
+        if found.rows_of is not None:
+            count = self.fragment(found.rows_of).slots
+        if count is None:
+            raise Refused(f"`{name}` is a fragment, which has no values that each thread could be asked for")
         spelled = self.kernel.spelled[name]
-        type_ = f"Registers<{storage(found.dtype)}, {found.per_thread}>"
+        type_ = f"Registers<{storage(found.dtype)}, {count}>"
         self.prelude.registers[name] = Statement("variable", {"type": type_, "name": spelled, "value": ""})
         return spelled
+
+    def fragment(self, name: str) -> Fragment:
+        """Return how a fragment is shared out in this task, its variable declared."""
+        found = fragment_of(self.program, self.task, name)
+        if found is None:
+            raise Refused(f"`{name}` is no fragment that `{self.task.label}` can share out among warpgroups")
+        if name not in self.declared_fragments:
+            self.declared_fragments.add(name)
+            block = declared_in(self.program, self.task, name)
+            first = f"({self.share(found)})" if found.warpgroups > 1 else ""
+            variable = Statement(
+                "fragment",
+                {
+                    "type": self.fragment_type(name),
+                    "name": self.kernel.spelled[name],
+                    "first": first,
+                },
+            )
+            if block is None:
+                self.prelude.registers[name] = variable
+            else:
+                self.of_blocks.setdefault(id(block), []).append(variable)
+        return found
+
+    def fragment_type(self, name: str) -> str:
+        """Return the C++ type of a fragment's share."""
+        found = self.fragment(name)
+        split = ", true" if found.split == "columns" else ""
+        return f"Fragment<{storage(found.dtype)}, {found.rows}, {found.columns}{split}>"
+
+    def warpgroup(self) -> str:
+        """Return the number of this warpgroup in the task."""
+        return f"{self.task_name()}.warp / 4"
+
+    def share(self, fragment: Fragment) -> str:
+        """Return the row, or column, of a fragment at which this warpgroup's share begins."""
+        if fragment.warpgroups == 1:
+            return "0"
+        size = fragment.rows if fragment.split == "rows" else fragment.columns
+        return f"{self.warpgroup()} * {size}"
 
     def view(self, tensor: Tensor) -> str:
         """Return the view of a tensor."""

@@ -4,7 +4,7 @@ refusals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import gcd
 
 from tsc.emit.names import Names, identifier, shout
@@ -64,6 +64,7 @@ class Kernel:
         self._parameters: dict[tuple[str, ...], Parameter] = {}
         self.layout: dict[str, Constant] = {}
         self.tile_fields: set[str] = set()
+        self.devices: dict[str, tuple[str, str]] = {}  # device functions of operations: name and text
         self.written = frozenset(
             touch.operand.name
             for task in program.tasks
@@ -162,6 +163,13 @@ class Kernel:
         if key not in self.layout:
             self.layout[key] = Constant("u32", self.names.free(shout(identifier(key))), str(value))
         return self.layout[key].name
+
+    def device(self, wanted: str, text: Callable[[str], str]) -> str:
+        """Return the name of a device function that an operation needs, put into the file once."""
+        if wanted not in self.devices:
+            name = self.names.free(wanted)
+            self.devices[wanted] = (name, text(name))
+        return self.devices[wanted][0]
 
     # ---- parameters ----------------------------------------------------------------------------------------
 

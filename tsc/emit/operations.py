@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NoReturn
 
 from typing_extensions import override
@@ -19,6 +19,7 @@ from tsc.model import Reference
 from tsc.ops.base import Cache, Engine, Operation
 from tsc.ops.lowering import (
     BufferOperand,
+    FragmentOperand,
     Lowering,
     MapKey,
     Multicast,
@@ -126,6 +127,57 @@ class StepLowering(Lowering):
             raise Refused(f"`{reference}` is no set of registers")
         name = self.function.register(reference.name)
         return RegisterOperand(name, found.dtype, bits_of(found.dtype), found.per_thread or 1)
+
+    @override
+    def is_fragment(self, reference: Reference) -> bool:
+        found = self.function.program.registers.get(reference.name)
+        return found is not None and found.shape is not None
+
+    @override
+    def fragment(self, reference: Reference) -> FragmentOperand:
+        function, name = self.function, reference.name
+        if not self.is_fragment(reference):
+            raise Refused(f"`{reference}` is no fragment")
+        found = function.fragment(name)
+        return FragmentOperand(
+            self.kernel.spelled[name],
+            found.dtype,
+            bits_of(found.dtype),
+            found.shape,
+            found.split,
+            found.warpgroups,
+            found.rows,
+            found.columns,
+            function.warpgroup() if found.warpgroups > 1 else "0",
+            function.share(found),
+        )
+
+    @override
+    def matrix(self, buffer: BufferOperand, reference: Reference, first: str, atom: int) -> str:
+        operand = self.meaning(reference)
+        memory, found = memory_of(self.function, operand, reference)
+        form = f"<{buffer.swizzle}, {atom}>" if atom else f"<{buffer.swizzle}>"
+        end = current(self.rings, self.step, memory, operand.copy, "read") if memory.ring else None
+        base = self.rings.address(memory, operand.copy)
+        place = " + ".join([base, *([str(found.offset)] if found.offset else []), *([first] if first else [])])
+        hint = f"{self.rings.prefix(memory, operand.copy)}_{found.name}_matrix"
+        if found.name == memory.name:
+            hint = f"{self.rings.prefix(memory, operand.copy)}_matrix"
+        name = self.function.hoisted("u64", hint, f"matrix_descriptor{form}({place})")
+        if end is None or end.stage == "0":
+            return name
+        return f"{name} + {end.stage} * ({self.kernel.place(f'{memory.name}.stage', memory.stage_bytes)} >> 4)"
+
+    @override
+    def device(self, wanted: str, text: Callable[[str], str]) -> str:
+        return self.kernel.device(wanted, text)
+
+    @override
+    def completed(self) -> tuple[str, ...]:
+        complete = self.rings.completions.get(self.step.index, frozenset())
+        for name in sorted(complete):
+            self.function.fragment(name)
+        return tuple(spelled for name, spelled in self.kernel.spelled.items() if name in complete)
 
     @override
     def barrier(self, reference: Reference) -> str:

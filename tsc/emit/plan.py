@@ -179,6 +179,7 @@ class KernelPlan:
     regions: tuple[Region, ...]
     layout: tuple[Constant, ...]
     tile: Mapping[str, Any] | None
+    devices: tuple[str, ...]  # functions of operations, whose text depends on shapes
     snippets: tuple[SnippetFunction, ...]
     tasks: tuple[TaskFunction, ...]
     parameters: tuple[Parameter, ...]

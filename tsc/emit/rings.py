@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tsc.emit.arrivals import Who, who
+from tsc.emit.fragments import completions
 from tsc.emit.function import Function
 from tsc.emit.held import End, Held, Side, analyse
 from tsc.emit.plan import Compound, Item, Statement
@@ -57,6 +58,7 @@ class Rings:
         self.held: Held = analyse(self.task.tree, self._ends_of, self._keep)
         self.ends: dict[End, RingEnd] = {}
         self.touched = self._touched()
+        self.completions = completions(self.program, self.task)
 
     def _touched(self) -> frozenset[tuple[str, int]]:
         """Return the rings whose payload the task touches."""

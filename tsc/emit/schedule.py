@@ -128,7 +128,7 @@ class Schedule:
                 self.kernel.refuse(node.route, refused.sentence)
             except (ExprError, EvalError) as error:
                 self.kernel.refuse(node.route, error.message)
-        return items
+        return [*self.function.of_blocks.get(id(block), ()), *items]
 
     def node(self, node: Node, scope: Scope) -> list[Item]:
         """Lower one node, with the meeting before it that its threads would not all come to inside."""

@@ -172,6 +172,18 @@ class Steps:
         lane = f"{self.function.task_name()}.lane == 0"
         return [Statement("warp_sync"), Compound("if", {"condition": lane}, (arrive,))]
 
+    def by_warpgroup(self, arrive: Item, mask: str) -> list[Item]:
+        """Let each warpgroup arrive once, for its products are over for all of its warps; with a mask of
+        CTAs, once at each: lane i of its first warp answers for rank i.
+        """
+        if self.kernel.sanitize and mask == "0":
+            return [arrive]
+        task = self.function.task_name()
+        lanes = f"{task}.lane == 0" if mask == "0" else f"{mask} >> {task}.lane & 1"
+        warps = "" if self.task.warps == 4 else " % 4"
+        condition = f"{task}.warp{warps} == 0 && ({lanes})" if mask != "0" else f"{task}.warp{warps} == 0 && {lanes}"
+        return [Compound("if", {"condition": self.function.held_predicate("arrives", condition)}, (arrive,))]
+
     def arrive_empty(self, ends: list[RingEnd]) -> list[Item]:
         """Return what gives one stage back, to every CTA whose loads reach it."""
         first = ends[0]
@@ -181,9 +193,11 @@ class Steps:
         by = self.rings.arrives(tuple((end.ring, end.copy) for end in ends), "read")
         if not axes or self.kernel.cluster_size == 1:
             arrive = Statement("arrive", {"barrier": barrier})
+            if by == "warpgroups":
+                return self.by_warpgroup(arrive, "0")
             return self.by_warp(arrive) if by == "warps" else [self.rings.guarded(arrive, by == "one")]
         mask = self.function.builtin(f"{first.label}_peers", "u32", peers_mask(self.function, axes))
-        if by != "warps" or self.kernel.sanitize:
+        if by not in ("warps", "warpgroups") or self.kernel.sanitize:
             rank = self.function.names.free("rank")
             fields = {"rank": rank, "ranks": self.kernel.cluster_size, "mask": mask, "barrier": barrier}
             return [self.rings.guarded(Statement("arrive_peers", fields), by != "leader")]
@@ -199,6 +213,8 @@ class Steps:
             )
         remote = self.rings.at(self.function.spelled_lets[key], stage)
         arrive = Statement("arrive_remote", {"barrier": remote})
+        if by == "warpgroups":
+            return self.by_warpgroup(arrive, mask)
         return [
             Statement("warp_sync"),
             Compound("if", {"condition": f"{mask} >> {lane} & 1"}, (arrive,)),

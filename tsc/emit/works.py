@@ -186,8 +186,13 @@ class Works:
         return self.structs[key]
 
     def _registers(self, call: _Call, function: Function, name: str, readable: bool) -> None:
-        own, found = function.register(name), self.program.registers[name]
+        found = self.program.registers[name]
         const = "const " if readable else ""
+        if found.shape is not None:
+            function.fragment(name)
+            call.add(f"{const}{function.fragment_type(name)}& {name}", self.kernel.spelled[name])
+            return
+        own = function.register(name)
         if found.per_thread == 1:
             call.add(f"{const}register_of<{storage(found.dtype)}>& {name}", f"{own}[0]")
         else:

@@ -7,7 +7,7 @@ diagnostic at the step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn, Protocol
 
@@ -82,6 +82,24 @@ class RegisterOperand:
 
 
 @dataclass(frozen=True, slots=True)
+class FragmentOperand:
+    """A tile in the registers of a task's warpgroups. `rows` and `columns` are one warpgroup's share of
+    `shape`; `first` is the C++ of the row (of the column, where `split` says so) at which it begins.
+    """
+
+    name: str
+    dtype: str
+    bits: int
+    shape: tuple[int, int]
+    split: str
+    warpgroups: int
+    rows: int
+    columns: int
+    group: str  # C++ of the warpgroup's number in the task
+    first: str
+
+
+@dataclass(frozen=True, slots=True)
 class Multicast:
     """CTAs along a cluster axis: their number, this CTA's place among them, and the mask of all of them."""
 
@@ -130,6 +148,28 @@ class Lowering(Protocol):
 
     def registers(self, reference: Reference) -> RegisterOperand:
         """Look registers up; fragments are refused."""
+        ...
+
+    def is_fragment(self, reference: Reference) -> bool:
+        """Whether the operand is a fragment."""
+        ...
+
+    def fragment(self, reference: Reference) -> FragmentOperand:
+        """Look a fragment up; refuses other registers, and what cannot be shared out among warpgroups."""
+        ...
+
+    def matrix(self, buffer: BufferOperand, reference: Reference, first: str, atom: int) -> str:
+        """Return the C++ of the wgmma descriptor of a buffer at its current stage, `first` bytes further on;
+        `atom` is the distance of column atoms where the matrix is MN-major, else 0.
+        """
+        ...
+
+    def device(self, wanted: str, text: Callable[[str], str]) -> str:
+        """Put a device function into the file, once, and return its name; `text` gets the name."""
+        ...
+
+    def completed(self) -> tuple[str, ...]:
+        """Return the C++ names of fragments on which no product can still be at work behind this step."""
         ...
 
     def barrier(self, reference: Reference) -> str:

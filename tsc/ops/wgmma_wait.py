@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tsc.model import Expression
 from tsc.ops.base import Operation, StepModel
+from tsc.ops.lowering import Lowering
 
 
 class WgmmaWait(StepModel):
@@ -17,4 +18,17 @@ class WgmmaWait(StepModel):
     """How many of the youngest groups may still run (a build-time value)."""
 
 
-OP = Operation(model=WgmmaWait)
+TEMPLATE = """
+wgmma_wait<{{ pending }}>();
+{% for name in held %}
+wgmma_hold({{ name }});
+{% endfor %}
+"""
+
+
+def bind(step: WgmmaWait, lowering: Lowering) -> dict[str, Any]:
+    """Name the fragments that are complete, which nothing may read ahead of the wait."""
+    return {"pending": lowering.build_text(step.wgmma_wait), "held": lowering.completed()}
+
+
+OP = Operation(model=WgmmaWait, template=TEMPLATE, bind=bind)

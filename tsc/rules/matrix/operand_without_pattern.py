@@ -1,0 +1,72 @@
+"""Multiplies from shared memory that is not swizzled, or begins within a span of its swizzle.
+
+What it does
+    Checks each buffer that `wgmma` reads: it has a swizzle, which asks for rows of a multiple of 32 bytes, and
+    where the warpgroups share out columns of a transposed `b`, each begins at a span of its own.
+
+Why is this bad
+    The instruction finds its operands by a descriptor, which knows three swizzles. Without one it wants 8 x 16
+    byte blocks in a row each, which rows one after the other are not.
+
+Example
+    b: {dtype: bf16, shape: [BN, BK], swizzle: none}
+
+Use instead
+    b: {dtype: bf16, shape: [BN, BK]}             # 128 for rows of 128 bytes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.program.model import Buffer, Program
+from tsc.program.storage import derived_swizzle
+from tsc.rules.matrix.products import Product, Side, once, products
+
+RULE = Rule(
+    "TSC225", "operand-without-pattern", Severity.ERROR, "no descriptor describes an operand of a product"
+)
+
+NARROWEST = 32  # bytes of the smallest span
+
+
+def check(program: Program) -> Iterator[Finding]:
+    """Yield a finding for each operand that lies in no pattern, or is cut within one."""
+    yield from once(it for product in products(program) for it in _judge(product))
+
+
+def _judge(product: Product) -> Iterator[Finding]:
+    for side in product.sides:
+        if side.buffer is not None and not side.buffer.swizzle:
+            yield _flat(side, side.buffer)
+    side, fragment = product.b, product.fragment
+    if side is None or side.buffer is None or not side.transposed or fragment is None:
+        return
+    each, span = fragment.columns * side.bits // 8, side.buffer.swizzle
+    if fragment.split == "columns" and fragment.warpgroups > 1 and span and each % span:
+        fits = derived_swizzle(each)
+        yield Finding(
+            RULE.name,
+            f"each warpgroup reads {fragment.columns:,} columns of `{side.text}`, {each:,} bytes a row, "
+            f"and its swizzle spans {span}",
+            Place(side.route),
+            (side.place, Place((*product.to.route, "split"), label="what they share out")),
+            help=f"write `swizzle: {fits}` for it" if fits else "write `split: rows`, or make it wider",
+        )
+
+
+def _flat(side: Side, buffer: Buffer) -> Finding:
+    row = buffer.shape[-1] * buffer.bits // 8 if buffer.shape else 0
+    fits, grain = derived_swizzle(row), NARROWEST * 8 // buffer.bits
+    wider = -(-buffer.shape[-1] // grain) * grain if buffer.shape else grain
+    return Finding(
+        RULE.name,
+        f"`{side.text}` has rows of {row:,} bytes without a swizzle, and no descriptor describes these",
+        Place(side.route),
+        (Place((*buffer.route, "swizzle" if fits else "shape"), label=f"rows of {row:,} bytes"),),
+        help=f"write `swizzle: {fits}` for it, or leave `swizzle` out"
+        if fits
+        else f"make its rows a multiple of {NARROWEST} bytes: {wider:,} {buffer.dtype} instead of "
+        f"{buffer.shape[-1] if buffer.shape else 1:,}",
+    )
