@@ -15,6 +15,7 @@ LAYERS = (
     ("tsc.diagnostics", "tsc.diagnostics.model"),
     ("tsc.source",),
     ("tsc.expr",),
+    ("tsc.notation",),
     ("tsc.model",),
     ("tsc.ops",),
     ("tsc.tiles",),
@@ -28,6 +29,7 @@ LAYERS = (
     ("tsc.artifact",),
     ("tsc.toolchain",),
     ("tsc.runtime",),
+    ("tsc.verify",),
     ("tsc.report",),
     ("tsc.cli", "tsc.__main__"),
 )
@@ -38,8 +40,18 @@ ALONE = {
     "tsc.expr": ("tsc.expr",),
     "tsc.artifact": ("tsc.artifact", "tsc.expr"),
     "tsc.runtime": ("tsc.runtime", "tsc.artifact", "tsc.expr"),
+    "tsc.notation": ("tsc.notation", "tsc.expr"),
+    "tsc.verify": ("tsc.verify", "tsc.runtime", "tsc.artifact", "tsc.notation", "tsc.expr"),
 }
-OUTSIDE = {"tsc.expr": (), "tsc.artifact": (), "tsc.runtime": ("cuda.bindings",)}
+OUTSIDE = {
+    "tsc.expr": (),
+    "tsc.notation": (),
+    "tsc.artifact": (),
+    "tsc.runtime": ("cuda.bindings",),
+    "tsc.verify": ("cuda.bindings",),
+}
+# What prepares such a run has all of tsc.
+PREPARES = ("tsc.verify.planning",)
 
 
 def within(name: str, prefix: str) -> bool:
@@ -56,7 +68,7 @@ def faults(name: str, source: str, known: set[str]) -> list[str]:
     rank = layer(name)
     if rank is None:
         return [] if name == "tsc" else [f"{name} has no layer: give it one in LAYERS"]
-    alone = next((prefix for prefix in ALONE if within(name, prefix)), None)
+    alone = next((prefix for prefix in ALONE if within(name, prefix) and name not in PREPARES), None)
     found = []
     for target, line in imports(ast.parse(source), known):
         if target.startswith("."):

@@ -28,12 +28,19 @@ _COMPARISONS: Final[dict[type[ast.cmpop], str]] = {
     ast.NotEq: "!=",
 }
 _MEANT: Final = {
-    "maximum": "where", "minimum": "where", "clip": "where", "abs": "where", "amax": "max", "logistic": "sigmoid",
-    "swish": "silu", "average": "mean", "tril": "causal",
-}  # fmt: skip
+    "amax": "max",
+    "logistic": "sigmoid",
+    "swish": "silu",
+    "average": "mean",
+    "tril": "causal",
+}
 _INSTEAD: Final = {
     "sqrt": "write `1 / rsqrt(x)`",
     "min": "write `-max(-x)`",
+    "maximum": "write `where(a > b, a, b)`",
+    "minimum": "write `where(a < b, a, b)`",
+    "abs": "write `where(x > 0, x, -x)`",
+    "clip": "write `where(x > 1, 1, x)`",
     "square": "write `x * x`",
     "pow": "write a product",
     "matmul": "write `a @ b`",

@@ -1,4 +1,4 @@
-"""The nodes of the array notation, each with the characters it stands at, and the functions that there are."""
+"""The nodes of the array notation, each with the characters it stands at, and the functions there are."""
 
 from __future__ import annotations
 

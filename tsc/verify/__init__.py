@@ -1,0 +1,1 @@
+"""Runs a kernel on fresh data and compares what it writes with its reference."""
