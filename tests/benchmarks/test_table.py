@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks import table
 from tests.house.modules import ROOT
 
@@ -39,3 +41,30 @@ def test_queues_keep_up() -> None:
 
 def test_an_early_start_pays() -> None:
     assert all(rows("chain", number)["second starts early"] >= 1.15 for number in range(2))
+
+
+@pytest.mark.skipif(not (table.RESULTS / "gemm.json").is_file(), reason="no GEMM has been measured yet")
+def test_readme_shows_the_gemm_results() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("<!-- gemm results -->\n")[2].partition("<!-- end of gemm results -->")[0]
+    facts = table.result("gemm")
+    assert shown == f"{table.gemm_conditions(facts)}\n{table.gemm_table(facts)}"
+
+
+def gemm_row(name: str, tflops: float, ratio: float | None = None) -> dict[str, object]:
+    shown = {"tflops": tflops} | ({} if ratio is None else {"ratio": ratio, "ratio_error": 0.0042})
+    return {"name": name, "settled": shown, "burst": shown}
+
+
+def gemm_case(m: int, in_mean: bool, *ratios: float) -> dict[str, object]:
+    kernels = [gemm_row(f"k{index}", 700 * ratio, ratio) for index, ratio in enumerate(ratios)]
+    rows = [gemm_row("torch.matmul", 700.0), *kernels] if kernels else []
+    return {"case": f"{m} x 8 x 8", "dtype": "bf16", "in_mean": in_mean, "rows": rows}
+
+
+def test_gemm_table_takes_the_best_kernel_and_leaves_the_odd_shape_out_of_the_mean() -> None:
+    cases = [gemm_case(1, True, 1.1, 1.21), gemm_case(2, True, 1.0), gemm_case(3, False, 6.0)]
+    shown = table.gemm_table({"cases": [*cases, gemm_case(4, True)]}).splitlines()
+    assert shown[2] == "| 1 x 8 x 8 | 700 / 700 | `k1` | 847 / 847 | 1.210 ± 0.004 | 1.210 ± 0.004 |"
+    assert shown[4].startswith("| 3 x 8 x 8 |")
+    assert shown[5:] == ["| geometric mean of 2 | | | | 1.100 | 1.100 |"]

@@ -30,6 +30,8 @@ LAYERS = (
     ("tsc.toolchain",),
     ("tsc.runtime",),
     ("tsc.verify",),
+    ("tsc.bench",),
+    ("tsc.tune",),
     ("tsc.report",),
     ("tsc.cli", "tsc.__main__"),
 )
@@ -42,6 +44,7 @@ ALONE = {
     "tsc.runtime": ("tsc.runtime", "tsc.artifact", "tsc.expr"),
     "tsc.notation": ("tsc.notation", "tsc.expr"),
     "tsc.verify": ("tsc.verify", "tsc.runtime", "tsc.artifact", "tsc.notation", "tsc.expr"),
+    "tsc.bench": ("tsc.bench", "tsc.verify", "tsc.runtime", "tsc.artifact", "tsc.notation", "tsc.expr"),
 }
 OUTSIDE = {
     "tsc.expr": (),
@@ -49,6 +52,7 @@ OUTSIDE = {
     "tsc.artifact": (),
     "tsc.runtime": ("cuda.bindings",),
     "tsc.verify": ("cuda.bindings",),
+    "tsc.bench": (),
 }
 # What prepares such a run has all of tsc.
 PREPARES = ("tsc.verify.planning",)

@@ -1,1 +1,1 @@
-"""Times kernels against each other on the GPU at hand; the standard library, and torch to measure, suffice."""
+"""Times kernels against each other on the GPU at hand, with the standard library and torch alone."""

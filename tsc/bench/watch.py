@@ -44,6 +44,7 @@ class Worker:
         self._environment = environment
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
+        self._reader: threading.Thread | None = None
 
     def __enter__(self) -> Worker:
         return self
@@ -80,7 +81,7 @@ class Worker:
             patience = silence
             if line is None:
                 code = process.wait()
-                self._process = None
+                self._forget()
                 yield Lost(at, _ended(code), hung=False)
                 return
             message = _message(line)
@@ -99,9 +100,10 @@ class Worker:
                 process.stdin.close()
         try:
             process.wait(timeout=5)
-            self._process = None
         except subprocess.TimeoutExpired:
             self._kill()
+        else:
+            self._forget()
 
     def _start(self) -> None:
         self._lines = queue.Queue()
@@ -113,16 +115,25 @@ class Worker:
             env=self._environment,
             start_new_session=True,
         )
-        reader = threading.Thread(target=_read, args=(self._process.stdout, self._lines), daemon=True)
-        reader.start()
+        arguments = (self._process.stdout, self._lines)
+        self._reader = threading.Thread(target=_read, args=arguments, daemon=True)
+        self._reader.start()
 
     def _kill(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
+        if self._process is not None:
+            self._process.kill()
             # A process whose kernel hangs may take a while to go, and the next one need not wait for ever.
             with suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=LONGEST_EXIT)
+                self._process.wait(timeout=LONGEST_EXIT)
+        self._forget()
+
+    def _forget(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and process.stdin is not None:
+            with suppress(OSError):
+                process.stdin.close()
+        if self._reader is not None:
+            self._reader.join(timeout=5)
 
 
 def serve(answer: Callable[[Message, Callable[[Message], None]], None]) -> None:
@@ -143,9 +154,10 @@ def serve(answer: Callable[[Message, Callable[[Message], None]], None]) -> None:
 
 
 def _read(stream: IO[str] | None, lines: queue.Queue[str | None]) -> None:
-    with suppress(ValueError, OSError):
-        for line in stream or ():
-            lines.put(line)
+    if stream is not None:
+        with stream, suppress(ValueError, OSError):
+            for line in stream:
+                lines.put(line)
     lines.put(None)
 
 
