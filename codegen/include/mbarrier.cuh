@@ -64,6 +64,17 @@ DEVICE bool mbarrier_try_wait(u32 barrier, u32 parity) {
   return done != 0;
 }
 
+// The same without waiting at all: a look at a phase that may be far off must not hold up what stands behind
+// it.
+DEVICE bool mbarrier_test_wait(u32 barrier, u32 parity) {
+  u32 done;
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(barrier), "r"(parity)
+               : "memory");
+  return done != 0;
+}
+
 // WATCHDOG_NS turns a deadlock into a trap; leave it out of release builds.
 #ifdef WATCHDOG_NS
 DEVICE u64 global_nanoseconds() {
@@ -82,7 +93,7 @@ DEVICE void mbarrier_wait(u32 barrier, u32 parity) {
 }
 #endif
 
-// After an earlier look: `ready` is what mbarrier_try_wait said of the same phase.
+// After an earlier look: `ready` is what mbarrier_test_wait said of the same phase.
 DEVICE void mbarrier_wait(u32 barrier, u32 parity, bool ready) {
   if (!ready) mbarrier_wait(barrier, parity);
 }
