@@ -32,9 +32,9 @@ def found(text: str) -> list[tuple[str, str]]:
     ("text", "route", "words"),
     [
         (
-            small(one("{zero: acc}"), "  acc: {kind: registers, dtype: f32, shape: [64, 64]}"),
+            small(one("{zero: acc}"), "  acc: {kind: registers, dtype: f32, shape: [48, 64]}"),
             "tasks.main.schedule[0]",
-            "`acc` is a fragment",
+            "`acc` is no fragment that `main` can share out",
         ),
         (
             small(one("wgmma_wait: 0")),

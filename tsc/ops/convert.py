@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tsc.model import Operand
 from tsc.ops.base import Operation, StepModel, touches
-from tsc.ops.lowering import Lowering
+from tsc.ops.lowering import FragmentOperand, Lowering
 
 
 class Convert(StepModel):
@@ -23,16 +23,28 @@ class Convert(StepModel):
 
 
 TEMPLATE = """
-convert_registers({{ to }}, {{ source }});
+convert_{{ what }}({{ to }}, {{ source }});
 """
 
 
 def bind(step: Convert, lowering: Lowering) -> dict[str, Any]:
     """Name the registers, of which both sides have equally many."""
+    if lowering.is_fragment(step.convert) and lowering.is_fragment(step.from_):
+        return _fragments(lowering, lowering.fragment(step.convert), lowering.fragment(step.from_))
     to, source = lowering.registers(step.convert), lowering.registers(step.from_)
     if to.count != source.count:
         lowering.refuse(f"`{to.name}` has {to.count} values and `{source.name}` has {source.count}")
-    return {"to": to.name, "source": source.name}
+    return {"what": "registers", "to": to.name, "source": source.name}
+
+
+def _fragments(lowering: Lowering, to: FragmentOperand, source: FragmentOperand) -> dict[str, Any]:
+    """Name the fragments, of which warpgroups have equal shares."""
+    if (to.shape, to.split) != (source.shape, source.split):
+        lowering.refuse(
+            f"`{to.name}` has {to.shape[0]} by {to.shape[1]} values split by {to.split}, and `{source.name}` "
+            f"{source.shape[0]} by {source.shape[1]} split by {source.split}"
+        )
+    return {"what": "fragment", "to": to.name, "source": source.name}
 
 
 OP = Operation(

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from tsc.model import Expression, Operand
 from tsc.ops.base import Cache, Operation, StepModel, touches
+from tsc.ops.fragment_moves import move
 from tsc.ops.lowering import Lowering
 from tsc.ops.neighbours import place
 
@@ -28,12 +29,20 @@ class Load(StepModel):
 
 
 TEMPLATE = """
+{% if fragment is defined and part %}
+load_part<{{ part }}>({{ fragment }}, {{ view }}, {{ to_row }}, {{ to_column }});
+{% elif fragment is defined %}
+load_fragment<{{ checked }}{{ cache }}>({{ fragment }}, {{ view }}{{ at }});
+{% else %}
 load_registers<{{ checked }}, {{ aligned }}{{ cache }}>({{ to }}, {{ view }}{{ at }});
+{% endif %}
 """
 
 
 def bind(step: Load, lowering: Lowering) -> dict[str, Any]:
     """Place the values; they move in pieces of up to 16 bytes where the coordinates show that they may."""
+    if lowering.is_fragment(step.load):
+        return move(lowering, step.from_, step.at, step.load, "read", step.cache)
     to = lowering.registers(step.load)
     return {"to": to.name, **place(lowering, step.from_, step.at, to, "read", step.cache)}
 

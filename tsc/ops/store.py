@@ -8,6 +8,7 @@ from pydantic import Field
 
 from tsc.model import Expression, Operand
 from tsc.ops.base import Cache, Operation, StepModel, touches
+from tsc.ops.fragment_moves import move
 from tsc.ops.lowering import Lowering
 from tsc.ops.neighbours import place
 
@@ -30,7 +31,11 @@ class Store(StepModel):
 
 
 TEMPLATE = """
-{% if rows %}
+{% if fragment is defined and part %}
+store_part<{{ part }}>({{ view }}, {{ fragment }}, {{ to_row }}, {{ to_column }}{{ limit }});
+{% elif fragment is defined %}
+store_fragment{{ leading }}<{{ checked }}{{ cache }}>({{ view }}, {{ fragment }}{{ count }}{{ at }});
+{% elif rows %}
 store_registers_leading<{{ checked }}, {{ aligned }}{{ cache }}>({{ view }}, {{ source }}, {{ rows }}{{ at
 }});
 {% else %}
@@ -41,6 +46,8 @@ store_registers<{{ checked }}, {{ aligned }}{{ cache }}>({{ view }}, {{ source }
 
 def bind(step: Store, lowering: Lowering) -> dict[str, Any]:
     """Place the values; with `rows` only so many leading ones are written."""
+    if lowering.is_fragment(step.from_):
+        return move(lowering, step.store, step.at, step.from_, "write", step.cache, step.rows)
     source = lowering.registers(step.from_)
     rows = "" if step.rows is None else lowering.text(step.rows)
     return {

@@ -19,13 +19,15 @@ class Zero(StepModel):
 
 
 TEMPLATE = """
-zero_registers({{ to }});
+zero_{{ what }}({{ to }});
 """
 
 
 def bind(step: Zero, lowering: Lowering) -> dict[str, Any]:
     """Name the registers."""
-    return {"to": lowering.registers(step.zero).name}
+    if lowering.is_fragment(step.zero):
+        return {"what": "fragment", "to": lowering.fragment(step.zero).name}
+    return {"what": "registers", "to": lowering.registers(step.zero).name}
 
 
 OP = Operation(model=Zero, accesses=(touches("zero", "write", "registers"),), template=TEMPLATE, bind=bind)

@@ -1,0 +1,245 @@
+// Fragments from and to tensors and buffers by ordinary accesses of threads, cleared and converted.
+#pragma once
+
+#include "buffer.cuh"
+#include "fragment.cuh"
+#include "tensor.cuh"
+
+// ---- values of a fragment as elements of another type -----------------------------------------
+
+// `N` values in a row, from value `i` on, as elements of type T. Where a fragment packs `N` of them to a word
+// or more, `i` is a multiple of `N`.
+template <class T, int N, class S, int ROWS, int COLUMNS, bool BY_COLUMNS>
+DEVICE Piece<N * Element<T>::bits / 8> taken(const Fragment<S, ROWS, COLUMNS, BY_COLUMNS>& from, int i) {
+  using E = Element<S>;
+  if constexpr (same_type<T, S> && (E::bits < 32 && N * E::bits <= 32)) {
+    return {{from.words[i * E::bits / 32] >> i * E::bits % 32}};
+  } else {
+    typename E::value wide[N];
+#pragma unroll
+    for (int n = 0; n < N; ++n) wide[n] = from[i + n];
+    return pack<T, N * Element<T>::bits / 8>(wide);
+  }
+}
+
+// The other way: `N` values from elements of type S. Their word, where they do not fill it, has been set.
+template <class S, int N, class T, int ROWS, int COLUMNS, bool BY_COLUMNS>
+DEVICE void put(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to, int i,
+                const Piece<N * Element<S>::bits / 8>& piece) {
+  using E = Element<T>;
+  Piece<N * E::bits / 8> own;
+  if constexpr (same_type<T, S>) {
+    own = piece;
+  } else {
+    typename Element<S>::value wide[N];
+    unpack<S>(piece, wide);
+    own = pack<T, N * E::bits / 8>(wide);
+  }
+  if constexpr (N * E::bits >= 32) {
+#pragma unroll
+    for (int n = 0; n < N * E::bits / 32; ++n)
+      to.words[i * E::bits / 32 + n] =
+          __builtin_bit_cast(typename Fragment<T, ROWS, COLUMNS, BY_COLUMNS>::word, own.words[n]);
+  } else {
+    constexpr u32 mask = (1u << N * E::bits) - 1;
+    const int shift = i * E::bits % 32;
+    u32& word = to.words[i * E::bits / 32];
+    word = (word & ~(mask << shift)) | (own.words[0] & mask) << shift;
+  }
+}
+
+template <class T, int ROWS, int COLUMNS, bool BY_COLUMNS>
+DEVICE void zero_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to) {
+#pragma unroll
+  for (auto& word : to.words) word = typename Fragment<T, ROWS, COLUMNS, BY_COLUMNS>::word();
+}
+
+// Value by value, rounding to nearest even.
+template <class T, class S, int ROWS, int COLUMNS, bool BY_COLUMNS>
+DEVICE void convert_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to,
+                             const Fragment<S, ROWS, COLUMNS, BY_COLUMNS>& from) {
+  constexpr int narrower = Element<T>::bits < Element<S>::bits ? Element<T>::bits : Element<S>::bits;
+  constexpr int step = 32 / narrower;
+#pragma unroll
+  for (int i = 0; i < from.size; i += step) {
+    if constexpr (step == 4 && Element<S>::bits == 32) put<T, 4>(to, i, taken<T, 4>(from, i));
+    else if constexpr (step == 4) put<S, 4>(to, i, taken<S, 4>(from, i));
+    else if constexpr (step == 2) put<T, 2>(to, i, taken<T, 2>(from, i));
+    else put<T, 1>(to, i, taken<T, 1>(from, i));
+  }
+}
+
+// ---- tensors ----------------------------------------------------------------------------------
+
+// So many rows or columns of a tile lie inside, if it ends inside or begins so far before the end.
+DEVICE int clipped(i64 left) {
+  constexpr i64 most = 1 << 24;
+  return static_cast<int>(left < 0 ? 0 : left < most ? left : most);
+}
+
+// Visits a thread's values and their addresses in the last two dimensions of a tensor, from the coordinates
+// on: two neighbours at a time where the contiguous dimension is the last one and address and pitch of the
+// rows allow it, else one by one. CHECKED: 0, all lie inside; 1, some may lie behind the end; 2, or before
+// the beginning. `count`: only so many leading rows lie inside.
+template <int CHECKED, class T, int RANK, int MAJOR, class FRAGMENT, class VISIT, class... I>
+DEVICE void each_value(const Tensor<T, RANK, MAJOR>& tensor, const FRAGMENT& f, i64 count, VISIT visit,
+                       I... at) {
+  constexpr int R = RANK - 2, C = RANK - 1, bytes = sizeof(typename Element<T>::storage);
+  const i64 where[] = {static_cast<i64>(at)...};
+  const i64 pitch = MAJOR == R ? 1 : tensor.strides[R], step = MAJOR == C ? 1 : tensor.strides[C];
+  const int row = f.row(0), column = f.col(0);
+  auto* const first = tensor.ptr(at...);
+  auto* const own = first + row * pitch + column * step;
+
+  int rows = 0, columns = 0, row_begin = 0, column_begin = 0;
+  bool whole_pairs = true;
+  if constexpr (CHECKED > 0) {
+    bool inside = true;
+#pragma unroll
+    for (int i = 0; i < R; ++i)
+      inside = inside && static_cast<u64>(where[i]) < static_cast<u64>(tensor.extent(i));
+    const i64 left = tensor.extent(R) - where[R];
+    rows = inside ? clipped(count < left ? count : left) - row : 0;
+    columns = clipped(tensor.extent(C) - where[C]);
+    whole_pairs = columns % 2 == 0 || columns >= column / 8 * 8 + FRAGMENT::columns;
+    columns -= column;
+    if constexpr (CHECKED > 1) {
+      row_begin = clipped(-where[R]) - row;
+      column_begin = clipped(-where[C]);
+      whole_pairs = whole_pairs && column_begin % 2 == 0;
+      column_begin -= column;
+    }
+  }
+  const auto holds = [&](int r, int c) {
+    if constexpr (CHECKED == 0) return true;
+    else if constexpr (CHECKED == 1) return r < rows && c < columns;
+    else return r < rows && c < columns && r >= row_begin && c >= column_begin;
+  };
+  constexpr int slots = FRAGMENT::slots, groups = FRAGMENT::columns / 8;
+  if constexpr (MAJOR == C) {
+    constexpr u32 pair = 2 * bytes;
+    const u32 unaligned = static_cast<u32>(reinterpret_cast<u64>(first)) | static_cast<u32>(pitch) * bytes;
+    const auto line_by_line = [&]<int N>() {
+#pragma unroll
+      for (int slot = 0; slot < slots; ++slot) {
+        const int r = slot / 2 * 64 + slot % 2 * 8;
+        auto* const line = own + r * pitch;
+#pragma unroll
+        for (int j = 0; j < groups; ++j)
+#pragma unroll
+          for (int n = 0; n < 2; n += N)
+            visit.template operator()<N>(line + 8 * j + n,
+                                         slot / 2 * FRAGMENT::of_block + 4 * j + slot % 2 * 2 + n,
+                                         holds(r, 8 * j + n));
+      }
+    };
+    if (unaligned % pair == 0 && whole_pairs) line_by_line.template operator()<2>();
+    else line_by_line.template operator()<1>();
+  } else {
+#pragma unroll
+    for (int j = 0; j < groups; ++j)
+#pragma unroll
+      for (int n = 0; n < 2; ++n) {
+        auto* const line = own + (8 * j + n) * step;
+#pragma unroll
+        for (int slot = 0; slot < slots; ++slot) {
+          const int r = slot / 2 * 64 + slot % 2 * 8;
+          visit.template operator()<1>(line + r * pitch,
+                                       slot / 2 * FRAGMENT::of_block + 4 * j + slot % 2 * 2 + n,
+                                       holds(r, 8 * j + n));
+        }
+      }
+  }
+}
+
+// The first `count` rows at most; what lies outside of the tensor is not written.
+template <int CHECKED, int CACHE = CACHE_NORMAL, class T, int RANK, int MAJOR, class FRAGMENT, class... I>
+DEVICE void store_fragment_leading(const Tensor<T, RANK, MAJOR>& to, const FRAGMENT& from, i64 count,
+                                   I... at) {
+  each_value<CHECKED>(
+      to, from, count,
+      [&]<int N>(void* address, int i, bool inside) {
+        if (inside) store_global<N * Element<T>::bits / 8, CACHE>(address, taken<T, N>(from, i));
+      },
+      at...);
+}
+
+template <int CHECKED, int CACHE = CACHE_NORMAL, class T, int RANK, int MAJOR, class FRAGMENT, class... I>
+DEVICE void store_fragment(const Tensor<T, RANK, MAJOR>& to, const FRAGMENT& from, I... at) {
+  store_fragment_leading<CHECKED, CACHE>(to, from, to.extent(RANK - 2), at...);
+}
+
+// What lies outside of the tensor reads as 0.
+template <int CHECKED, int CACHE = CACHE_NORMAL, class T, int RANK, int MAJOR, class FRAGMENT, class... I>
+DEVICE void load_fragment(FRAGMENT& to, const Tensor<T, RANK, MAJOR>& from, I... at) {
+  using S = remove_const<T>;
+  if constexpr (FRAGMENT::packed) zero_fragment(to);
+  each_value<CHECKED>(
+      from, to, from.extent(RANK - 2),
+      [&]<int N>(const void* address, int i, bool inside) {
+        Piece<N * Element<S>::bits / 8> piece = {};
+        if (inside) piece = load_global<N * Element<S>::bits / 8, CACHE>(address);
+        put<S, N>(to, i, piece);
+      },
+      at...);
+}
+
+// ---- buffers ----------------------------------------------------------------------------------
+
+// Visits the values of a part of a warpgroup's share, `COUNT_ROWS` by `COUNT` from (ROW, COLUMN) on, and
+// where they lie from (to_row, to_column) of a buffer on; TRANSPOSED: of one whose rows are columns of the
+// fragment. ALIGNED: `to_column` and the columns of the buffer are multiples of 8. Rows from `limit` on do
+// not count.
+template <int ROW, int COLUMN, int COUNT_ROWS, int COUNT, bool TRANSPOSED, bool ALIGNED, class T,
+          int SWIZZLE, int BUFFER_ROWS, int BUFFER_COLUMNS, class FRAGMENT, class VISIT>
+DEVICE void each_value_of_part(const Buffer<T, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>& buffer,
+                               const FRAGMENT& f, int to_row, int to_column, int limit, VISIT visit) {
+  using layout = Layout<remove_const<T>, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>;
+  constexpr int bits = Element<T>::bits;
+  const int row = to_row + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
+  // Eight rows or eight columns further on the swizzle of a row is the same: only constants are added.
+  constexpr u32 span = SWIZZLE == 0 ? BUFFER_COLUMNS * bits / 8 : SWIZZLE, atom = BUFFER_ROWS * span;
+  const u32 own = row * span + (column * bits / 8 ^ swizzle_of_row<SWIZZLE>(row));
+#pragma unroll
+  for (int slot = 0; slot < COUNT_ROWS / 32; ++slot) {
+    const int r = slot / 2 * 64 + slot % 2 * 8;
+#pragma unroll
+    for (int j = 0; j < COUNT / 8; ++j) {
+      const int i = (ROW / 64 + slot / 2) * FRAGMENT::of_block + (COLUMN / 8 + j) * 4 + slot % 2 * 2;
+      if constexpr (ALIGNED && !TRANSPOSED) {
+        const u32 byte = (to_column + 8 * j) * bits / 8;
+        const u32 place = SWIZZLE == 0 ? own + byte : (own ^ byte % span) + byte / span * atom;
+        visit.template operator()<2>(buffer.address + place + r * span, i, row + r < limit);
+      } else {
+#pragma unroll
+        for (int n = 0; n < 2; ++n) {
+          const int c = to_column + 8 * j + column + n;
+          const u32 place = TRANSPOSED ? layout::byte(layout::place(c, row + r))
+                                       : layout::byte(layout::place(row + r, c));
+          visit.template operator()<1>(buffer.address + place, i + n, row + r < limit);
+        }
+      }
+    }
+  }
+}
+
+template <int ROW, int COLUMN, int COUNT_ROWS, int COUNT, bool TRANSPOSED, bool ALIGNED, class T,
+          int SWIZZLE, int BUFFER_ROWS, int BUFFER_COLUMNS, class FRAGMENT>
+DEVICE void store_part(const Buffer<T, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>& to, const FRAGMENT& from,
+                       int to_row, int to_column, int limit = 0x7fffffff) {
+  each_value_of_part<ROW, COLUMN, COUNT_ROWS, COUNT, TRANSPOSED, ALIGNED>(
+      to, from, to_row, to_column, limit, [&]<int N>(u32 address, int i, bool inside) {
+        if (inside) write_piece(shared_pointer<u8>(address), taken<T, N>(from, i));
+      });
+}
+
+template <int ROW, int COLUMN, int COUNT_ROWS, int COUNT, bool TRANSPOSED, bool ALIGNED, class T,
+          int SWIZZLE, int BUFFER_ROWS, int BUFFER_COLUMNS, class FRAGMENT>
+DEVICE void load_part(FRAGMENT& to, const Buffer<T, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>& from, int to_row,
+                      int to_column) {
+  using S = remove_const<T>;
+  each_value_of_part<ROW, COLUMN, COUNT_ROWS, COUNT, TRANSPOSED, ALIGNED>(
+      from, to, to_row, to_column, 0x7fffffff, [&]<int N>(u32 address, int i, bool) {
+        put<S, N>(to, i, read_piece<N * Element<S>::bits / 8>(shared_pointer<u8>(address)));
+      });
+}
