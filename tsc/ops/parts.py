@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
+from typing import Any
 
 from tsc.expr import Expr, build
 from tsc.expr.tree import Int
@@ -12,6 +13,7 @@ from tsc.ops.inside import not_below, not_beyond
 from tsc.ops.lowering import BufferOperand, FragmentOperand, Lowering
 
 UNITS = (64, 8)  # rows and columns that a fragment is made of
+TOGETHER = 16  # columns that one matrix instruction moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +96,32 @@ def _along(
     only = f"{fragment.group} >= {begin} && {fragment.group} <= {end}"
     to = fragment.first if begin == 0 else f"({fragment.group} - {begin}) * {share}"
     return Along(0, share, to, share, only)
+
+
+def matrix_part(
+    lowering: Lowering,
+    verb: str,
+    buffer: BufferOperand,
+    fragment: FragmentOperand,
+    at: Sequence[Expr] | None,
+) -> dict[str, Any]:
+    """Return the fields of `stmatrix` and `ldmatrix`: the part, view, and row and column in the buffer."""
+    if len(buffer.shape) != 2 or buffer.bits != 16:
+        lowering.refuse(f"`{verb}` moves matrices of 16-bit elements, and `{buffer.text}` is none")
+    part = part_of(lowering, buffer, fragment, at)
+    row, column = part.rows.to, part.columns.to
+    together = 8 if buffer.transposed else TOGETHER
+    if buffer.transposed:
+        row, column = column, row
+    if (part.rows if buffer.transposed else part.columns).step % together:
+        lowering.refuse(f"`{verb}` begins at multiples of {together} elements of a row of `{buffer.text}`")
+    numbers = (part.rows.first, part.columns.first, part.rows.count, part.columns.count)
+    return {
+        "transposed": "_transposed" if buffer.transposed else "",
+        "part": ", ".join(map(str, numbers)),
+        "view": buffer.view,
+        "fragment": fragment.name,
+        "row": row,
+        "column": column,
+        "only": part.only,
+    }
