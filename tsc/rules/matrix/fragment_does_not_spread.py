@@ -37,7 +37,8 @@ def check(program: Program) -> Iterator[Finding]:
         if registers.shape is not None and len(registers.shape) != 2:
             message = f"a fragment has rows and columns, and `{registers.name}` is {size(registers.shape)}"
             yield Finding(RULE.name, message, Place((*registers.route, "shape")), help="give it two extents")
-    yield from once(it for task in program.tasks for it in _of_task(program, task))
+    if program.target is not None and program.target.hopper:  # elsewhere they lie otherwise
+        yield from once(it for task in program.tasks for it in _of_task(program, task))
 
 
 def _of_task(program: Program, task: Task) -> Iterator[Finding]:
@@ -49,13 +50,9 @@ def _of_task(program: Program, task: Task) -> Iterator[Finding]:
         return
     about = Place(fragments[0].route, "key", label="used there")
     if warps % 4:
-        yield Finding(
-            RULE.name,
-            f"`{fragments[0].name}` lies in warpgroups of 4 warps, and `{task.name}` has {warps}",
-            Place((*task.route, "warps")),
-            (about,),
-            help=f"write `warps: {-(-warps // 4) * 4}`",
-        )
+        message = f"`{fragments[0].name}` lies in warpgroups of 4 warps, and `{task.name}` has {warps}"
+        place, help = Place((*task.route, "warps")), f"write `warps: {-(-warps // 4) * 4}`"
+        yield Finding(RULE.name, message, place, (about,), help=help)
     elif first % 4:
         message = f"`{fragments[0].name}` lies in warpgroups, and `{task.label}` begins at warp {first}"
         place, help = Place((*task.route, "first_warp")), f"write `first_warp: {-(-first // 4) * 4}`"

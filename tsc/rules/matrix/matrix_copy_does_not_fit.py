@@ -1,12 +1,12 @@
-"""Moves a fragment by `stmatrix` or `ldmatrix` in parts that are not made of its blocks.
+"""Moves a fragment by `stmatrix` or `ldmatrix` into a buffer that is not made of its blocks.
 
 What it does
-    Checks that the buffer has 16-bit elements and two dimensions, that it is a part of the fragment or the
-    fragment one of it, of a multiple of 64 rows and of 16 columns, and that `at` is known when built where it
-    chooses among registers, and lies inside.
+    Checks that the buffer has 16-bit elements, those of the fragment unless `stmatrix` rounds f32, and two
+    dimensions, and that what moves is a multiple of 64 rows and of 8 columns.
 
 Why is this bad
-    The instructions move 8 x 8 blocks of 16-bit elements, two by two, from all warps of a warpgroup at once.
+    The instructions move 8 x 8 blocks of 16-bit elements, and all warps of a warpgroup, which have 16 rows
+    each, take part.
 
 Example
     out: {kind: smem, stages: 2, dtype: f32, shape: [64, 32]}
@@ -21,49 +21,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.program.fragments import ROWS
-from tsc.program.model import Buffer, Program, RegisterSet
-from tsc.program.tree import Step
+from tsc.diagnostics.model import Finding, Rule, Severity
+from tsc.program.model import Program
+from tsc.rules.matrix.parts import GRAIN, WORDS, MatrixCopy, matrix_copies
 from tsc.rules.matrix.products import once, size
 
-RULE = Rule("TSC226", "matrix-copy-does-not-fit", Severity.ERROR, "a part of a fragment is not made of blocks")
-
-GRAIN = (ROWS, 16)
+RULE = Rule(
+    "TSC226", "matrix-copy-does-not-fit", Severity.ERROR, "a buffer cannot take a fragment block by block"
+)
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each copy between a fragment and a buffer that does not come out even."""
-    yield from once(it for task in program.tasks for step in task.steps() for it in _copy(program, task, step))
+    """Yield a finding for each copy between a fragment and a buffer that do not fit."""
+    yield from once(it for copy in matrix_copies(program) for it in _judge(copy))
 
 
-def _copy(program: Program, task: object, step: Step) -> Iterator[Finding]:
-    if step.verb not in ("stmatrix", "ldmatrix"):
-        return
-    ours, other = (getattr(step.model, field) for field in ("from_", step.verb))
-    names, memory = (ours, other) if step.verb == "stmatrix" else (other, ours)
-    fragment = program.registers.get(names.name)
-    meaning = program.meaning(memory, task, step.env, step.route)  # type: ignore[arg-type]
-    buffer = meaning.buffer if meaning is not None else None
-    if fragment is None or fragment.shape is None or len(fragment.shape) != 2 or buffer is None:
-        return
-    here = Place((*step.route, step.verb if step.verb == "stmatrix" else "from"))
-    there = Place(buffer.route, "key", label=f"{size(buffer.shape)} {buffer.dtype}")
+def _judge(copy: MatrixCopy) -> Iterator[Finding]:
+    verb, name, fragment = copy.step.verb, copy.named.text, copy.fragment
+    buffer, (here, there) = copy.buffer, copy.declared
     if buffer.bits != 16:
-        message = f"`{step.verb}` moves 16-bit elements, and `{memory}` is {buffer.dtype}"
-        plain = "store" if step.verb == "stmatrix" else "load"
-        yield Finding(RULE.name, message, here, (there,), help=f"make it bf16 or f16, or use `{plain}`")
-    elif len(buffer.shape) != 2 or not any(_inside(*pair) for pair in _pairs(fragment, buffer)):
-        own = Place(fragment.route, "key", label=f"{size(fragment.shape)} {fragment.dtype}")
-        message = f"`{memory}` is {size(buffer.shape)} and `{names}` {size(fragment.shape)}: none is a part of"
-        yield Finding(RULE.name, f"{message} the other", here, (there, own), help="give one the other's extents")
+        message = f"`{verb}` moves 16-bit elements, and `{name}` is {buffer.dtype}"
+        plain = "store" if verb == "stmatrix" else "load"
+        mend = f"make `{name}` bf16 or f16, or write `{plain}`"
+        yield Finding(RULE.name, message, copy.place, (here,), help=mend)
+    elif fragment.dtype != buffer.dtype and (verb, fragment.dtype) != ("stmatrix", "f32"):
+        message = f"`{verb}` makes no {buffer.dtype} of {fragment.dtype}"
+        if verb == "ldmatrix":
+            message = f"`{verb}` moves bits as they are, and `{fragment.name}` is no {buffer.dtype}"
+        mend = f"`convert` between the two, or make `{name}` {fragment.dtype}"
+        yield Finding(RULE.name, message, copy.place, (here, there), help=mend)
+    elif len(buffer.shape) != 2:
+        message = f"`{verb}` fills rows and columns, and `{name}` is {size(buffer.shape)}"
+        yield Finding(RULE.name, message, copy.place, (here,), help=f"give `{name}` two extents")
     else:
-        yield from _part(program, step, fragment.shape, buffer.shape, str(memory), str(names), here)
-
-
-def _pairs(fragment: RegisterSet, buffer: Buffer) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-    return (fragment.shape or (), buffer.shape), (buffer.shape, fragment.shape or ())
-
-
-def _inside(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
-    return all(p <= w for p, w in zip(part, whole, strict=True))
+        for axis, (own, extent) in enumerate(zip(copy.extents, copy.shape, strict=True)):
+            part, grain = min(own, extent), GRAIN[axis]
+            if part % grain or not part:
+                what = f"`{name if own <= extent else fragment.name}`"
+                yield Finding(
+                    RULE.name,
+                    f"`{verb}` moves {WORDS[axis]}s by {grain}, and {what} has {part:,}",
+                    copy.place,
+                    (here, there),
+                    help=f"make it {max(1, -(-part // grain)) * grain:,} {WORDS[axis]}s",
+                )

@@ -47,6 +47,8 @@ def _finding(side: Side) -> Finding:
         message = f"an operand in registers has k along its columns, and `{bare}` is transposed"
         help = f"write `{side.key}: {bare}`"
     else:
-        message = f"`{side.text}` is read across its rows, which 16-bit elements can be, and it is {side.dtype}"
+        message = (
+            f"`{side.text}` is read across its rows, which 16-bit elements can be, and it is {side.dtype}"
+        )
         help = f"lay `{bare}` out as {rows}, and write `{side.key}: {bare}`"
     return Finding(RULE.name, message, Place(side.route), (side.place,), help=help)

@@ -1,12 +1,12 @@
 """Multiplies from shared memory that is not swizzled, or begins within a span of its swizzle.
 
 What it does
-    Checks each buffer that `wgmma` reads: it has a swizzle, which asks for rows of a multiple of 32 bytes, and
-    where the warpgroups share out columns of a transposed `b`, each begins at a span of its own.
+    Checks that each buffer which `wgmma` reads has a swizzle, which asks for rows of a multiple of 32 bytes,
+    and that each warpgroup which has its own columns of a transposed `b` begins at a span of its own.
 
 Why is this bad
-    The instruction finds its operands by a descriptor, which knows three swizzles. Without one it wants 8 x 16
-    byte blocks in a row each, which rows one after the other are not.
+    The instruction finds its operands by a descriptor, which knows three swizzles. Without one it wants
+    blocks of 8 rows of 16 bytes, each in one piece, and rows that lie one after the other are not that.
 
 Example
     b: {dtype: bf16, shape: [BN, BK], swizzle: none}
@@ -22,13 +22,11 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Buffer, Program
 from tsc.program.storage import derived_swizzle
-from tsc.rules.matrix.products import Product, Side, once, products
+from tsc.rules.matrix.products import DEPTH, Product, Side, once, products
 
 RULE = Rule(
     "TSC225", "operand-without-pattern", Severity.ERROR, "no descriptor describes an operand of a product"
 )
-
-NARROWEST = 32  # bytes of the smallest span
 
 
 def check(program: Program) -> Iterator[Finding]:
@@ -37,9 +35,10 @@ def check(program: Program) -> Iterator[Finding]:
 
 
 def _judge(product: Product) -> Iterator[Finding]:
-    for side in product.sides:
-        if side.buffer is not None and not side.buffer.swizzle:
-            yield _flat(side, side.buffer)
+    for one in product.sides:
+        cut = not one.transposed and len(one.shape) == 2 and one.depth * one.bits % (8 * DEPTH)
+        if one.buffer is not None and not one.buffer.swizzle and not cut:  # else its depth is at fault
+            yield _flat(one, one.buffer)
     side, fragment = product.b, product.fragment
     if side is None or side.buffer is None or not side.transposed or fragment is None:
         return
@@ -58,7 +57,7 @@ def _judge(product: Product) -> Iterator[Finding]:
 
 def _flat(side: Side, buffer: Buffer) -> Finding:
     row = buffer.shape[-1] * buffer.bits // 8 if buffer.shape else 0
-    fits, grain = derived_swizzle(row), NARROWEST * 8 // buffer.bits
+    fits, grain = derived_swizzle(row), DEPTH * 8 // buffer.bits
     wider = -(-buffer.shape[-1] // grain) * grain if buffer.shape else grain
     return Finding(
         RULE.name,
@@ -67,6 +66,6 @@ def _flat(side: Side, buffer: Buffer) -> Finding:
         (Place((*buffer.route, "swizzle" if fits else "shape"), label=f"rows of {row:,} bytes"),),
         help=f"write `swizzle: {fits}` for it, or leave `swizzle` out"
         if fits
-        else f"make its rows a multiple of {NARROWEST} bytes: {wider:,} {buffer.dtype} instead of "
+        else f"make its rows a multiple of {DEPTH} bytes: {wider:,} {buffer.dtype} instead of "
         f"{buffer.shape[-1] if buffer.shape else 1:,}",
     )

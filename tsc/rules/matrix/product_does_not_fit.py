@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.matrix.products import DEPTH, Product, Side, once, products, size
+from tsc.rules.matrix.products import DEPTH, Product, once, products, size
 
 RULE = Rule("TSC222", "product-does-not-fit", Severity.ERROR, "the extents of a matrix product do not fit")
 
@@ -36,39 +36,43 @@ def check(program: Program) -> Iterator[Finding]:
 
 
 def _judge(product: Product) -> Iterator[Finding]:
-    to, fragment = product.to, product.fragment
-    if to.shape is None or len(to.shape) != 2:
+    to, fragment, shape = product.to, product.fragment, product.to.shape
+    if shape is None or len(shape) != 2:
         return  # has been reported
-    own = Place(to.route, "key", label=f"{sizeto.shape} {to.dtype}")
+    own = Place(to.route, "key", label=f"{size(shape)} {to.dtype}")
     flat = [side for side in product.sides if len(side.shape) == 2]
+    odd = [side for side in flat if side.rows != shape[side.key == "b"]]
     for side in product.sides:
         if side not in flat:
             message = f"an operand of `wgmma` has two dimensions, and `{side.text}` is {size(side.shape)}"
             yield Finding(RULE.name, message, Place(side.route), (side.place,), help="give it two extents")
-        elif side.rows != (extent := to.shape[side.key == "b"]):
-            word = "columns" if side.key == "b" else "rows"
-            other = _turned(side) if side.depth == extent else f"make one of them {min(side.rows, extent):,}"
-            message = f"`{to.name}` has {extent:,} {word}, and `{side.text}` {side.rows:,} rows of k"
-            yield Finding(RULE.name, message, Place(side.route), (side.place, own), help=other)
-    if len(flat) == 2 and flat[0].depth != flat[1].depth:
+    for side in odd:
+        message = (
+            f"`{to.name}` has {shape[0]:,} rows, and `{side.text}` {side.rows:,}"
+            if side.key == "a"
+            else f"`{to.name}` has {shape[1]:,} columns, and `{side.text}` {side.rows:,} rows, one for each"
+        )
+        other = next((it for it in flat if it is not side), None)
+        turned = side.depth == shape[side.key == "b"] and (other is None or side.rows == other.depth)
+        bare = side.text.removesuffix(".T")
+        help = (
+            f"write `{side.key}: {bare}{'' if side.transposed else '.T'}`"
+            if turned
+            else "give both as many rows"
+        )
+        yield Finding(RULE.name, message, Place(side.route), (side.place, own), help=help)
+    if len(flat) == 2 and not odd and flat[0].depth != flat[1].depth:
         a, b = flat
         message = f"`{a.text}` has {a.depth:,} of k, and `{b.text}` {b.depth:,}"
-        help = _turned(b) if b.rows == a.depth else "give both equally much"
-        yield Finding(RULE.name, message, Place(b.route), (a.place, b.place), help=help)
-    elif flat and (flat[0].depth * flat[0].bits % (8 * DEPTH) or not flat[0].depth):
+        yield Finding(RULE.name, message, Place(b.route), (a.place, b.place), help="give both as much of k")
+    elif flat and not odd and (flat[0].depth * flat[0].bits % (8 * DEPTH) or not flat[0].depth):
         one, grain = flat[0], 8 * DEPTH // flat[0].bits
-        yield Finding(
-            RULE.name,
-            f"`{one.text}` has {one.depth:,} of k, no multiple of {grain} {one.dtype} ({DEPTH} bytes)",
-            Place(one.route),
-            (one.place,),
-            help=f"the next depth that is: {max(1, -(-one.depth // grain)) * grain:,}",
-        )
+        message = f"`{one.text}` has {one.depth:,} of k, no multiple of {grain} {one.dtype} ({DEPTH} bytes)"
+        help = f"the next depth that is: {max(1, -(-one.depth // grain)) * grain:,}"
+        yield Finding(RULE.name, message, Place(one.route), (one.place,), help=help)
     if fragment is not None and fragment.columns > WIDEST:
-        message = f"a warpgroup multiplies up to {WIDEST} columns, and has {fragment.columns:,} of `{to.name}`"
-        help = f"write `split: columns` and `warps: {4 * -(-to.shape[1] // WIDEST)}`, or fewer columns"
+        message = (
+            f"a warpgroup multiplies up to {WIDEST} columns, and has {fragment.columns:,} of `{to.name}`"
+        )
+        help = f"write `split: columns` and `warps: {4 * -(-shape[1] // WIDEST)}`, or fewer columns"
         yield Finding(RULE.name, message, Place((*product.step.route, "wgmma")), (own,), help=help)
-
-
-def _turned(side: Side) -> str:
-    return f"write `{side.key}: {side.text.removesuffix('.T')}{'' if side.transposed else '.T'}`"

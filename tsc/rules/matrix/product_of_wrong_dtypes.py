@@ -29,8 +29,8 @@ RULE = Rule("TSC223", "product-of-wrong-dtypes", Severity.ERROR, "no matrix prod
 
 _BYTES = frozenset(("e4m3", "e5m2"))
 # PTX ISA, wgmma: what adds up in which.
-_SUMS = {"bf16": ("f32",), "tf32": ("f32",), "f16": ("f32", "f16"), "e4m3": ("f32", "f16")}
-_SUMS["e5m2"] = _SUMS["e4m3"]
+_BOTH = ("f32", "f16")
+_SUMS = {"bf16": ("f32",), "f16": _BOTH, "tf32": ("f32",), "e4m3": _BOTH, "e5m2": _BOTH}
 _MENDS = {
     "f32": "make it, and the tensor that it comes from, `tf32`",
     "i8": "make it e4m3; products of integers are not part of the language",
@@ -58,7 +58,11 @@ def _judge(product: Product) -> Iterator[Finding]:
     if a is not None and b is not None and a.dtype != b.dtype and not {a.dtype, b.dtype} <= _BYTES:
         message = f"`{a.text}` is {a.dtype} and `{b.text}` {b.dtype}, and only e4m3 and e5m2 mix"
         yield Finding(
-            RULE.name, message, Place(b.route), (a.place, b.place), help=f"make both {a.dtype}, or both {b.dtype}"
+            RULE.name,
+            message,
+            Place(b.route),
+            (a.place, b.place),
+            help=f"make both {a.dtype}, or both {b.dtype}",
         )
         return
     dtype = product.sides[0].dtype

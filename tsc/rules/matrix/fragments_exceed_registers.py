@@ -1,0 +1,67 @@
+"""Holds more of fragments at one step than a thread has registers.
+
+What it does
+    Adds up the registers of the fragments that a task needs at the same time, from the step that writes each
+    to the last one that uses it, and compares with those of its warpgroup: `registers` of the task, or its
+    share of those that the CTA starts with. At least 16 have to be left for all else.
+
+Why is this bad
+    What does not fit moves to local memory, and matrix products whose accumulators do are made to wait for
+    each other.
+
+Example
+    acc: {kind: registers, dtype: f32, shape: [128, 256]}     # 256 a thread in one warpgroup
+    math: {warps: 4, registers: 240, ...}
+
+Use instead
+    acc: {kind: registers, dtype: f32, shape: [128, 192]}     # 192
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.emit.roles import MOST, STEP, warpgroup_registers
+from tsc.program.model import Program, Task
+from tsc.rules.matrix.live import peak
+from tsc.rules.matrix.products import once
+
+RULE = Rule(
+    "TSC230", "fragments-exceed-registers", Severity.ERROR, "fragments need more registers than a thread has"
+)
+
+SOUND = True
+BESIDE = 16  # addresses, counters and descriptors; more where a schedule is busy
+
+
+def check(program: Program) -> Iterator[Finding]:
+    """Yield a finding for each task whose fragments do not fit."""
+    if program.target is not None and program.target.hopper:  # elsewhere they lie otherwise
+        yield from once(it for task in program.tasks for it in _judge(program, task))
+
+
+def _judge(program: Program, task: Task) -> Iterator[Finding]:
+    most, groups = peak(program, task), warpgroup_registers(program)
+    first = (task.first_warp or 0) // 4
+    if most is None or task.first_warp is None or first >= len(groups):
+        return
+    has = groups[first]
+    if most.words + BESIDE <= has:
+        return
+    parts = ", ".join(f"`{it.name}` {it.words}" for it in most.fragments)
+    wanted = -(-(most.words + BESIDE) // STEP) * STEP
+    asked = task.registers is not None
+    if wanted <= MOST - STEP:
+        mend = f"write `registers: {wanted}` or more" + ("" if asked else " for it, and fewer elsewhere")
+    else:
+        largest = max(most.fragments, key=lambda it: it.words)
+        mend = f"make `{largest.name}` smaller, or share it out among more warpgroups"
+    yield Finding(
+        RULE.name,
+        f"`{task.name}` holds {most.words} registers of fragments a thread and has {has}: {parts}, and "
+        f"{BESIDE} at least for all else",
+        Place((*task.route, "registers")) if asked else Place(task.route, "key"),
+        (Place(most.step.route, label="all of these are needed here"),),
+        help=mend,
+    )
