@@ -50,8 +50,10 @@ DEVICE void put(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to, int i,
 
 template <class T, int ROWS, int COLUMNS, bool BY_COLUMNS>
 DEVICE void zero_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to) {
+  using Own = Fragment<T, ROWS, COLUMNS, BY_COLUMNS>;
+  // Counted: a loop over addresses stays one where it is long, and puts the fragment into local memory.
 #pragma unroll
-  for (auto& word : to.words) word = typename Fragment<T, ROWS, COLUMNS, BY_COLUMNS>::word();
+  for (int i = 0; i < Own::size / Own::per_word; ++i) to.words[i] = typename Own::word();
 }
 
 // Value by value, rounding to nearest even.
