@@ -12,6 +12,7 @@ from tsc.rules.brackets import (
     paths_not_followed,
     read_outside_wait,
     release_before_store_wait,
+    release_before_wgmma_wait,
     release_of_nothing,
     shared_stage_never_skipped,
     signal_before_wait,
@@ -38,6 +39,7 @@ RULES: tuple[ModuleType, ...] = (
     overwritten_overlay,
     shared_stage_never_skipped,
     release_before_store_wait,
+    release_before_wgmma_wait,
     paths_not_followed,
     signal_before_wait,
 )

@@ -1,30 +1,32 @@
-"""Which held stages a store engine may still read, at each release of them, on every path."""
+"""Which held stages an engine may still read, at each release of them, on every path."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tsc.diagnostics.model import Place
 from tsc.ops.base import Engine
 from tsc.program.conditions import Conditions
 from tsc.program.model import Program
 from tsc.program.paths import Walker
 from tsc.program.tree import Step
-from tsc.rules.brackets.holds import Holds, holds, kept
+from tsc.rules.brackets.holds import Holds, holds, kept, text
 from tsc.rules.memo import per_program
 
-# Of so many stages and stores the walk is told the number; whoever has more is left to the proof.
+# Of so many stages and reads the walk is told the number; whoever has more is left to the proof.
 MOST_PENDING = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The youngest store from a stage: its age, which counts it and the stores after it, and its step."""
+    """The youngest read of a stage: its age, which counts it and what was started after it, and its step."""
 
     age: int
     step: int
 
 
-# The stages that are held, the oldest first; nothing for one from which no store is pending.
+# The stages that are held, the oldest first; nothing for one of which no read is pending.
 Stages = tuple[Read | None, ...]
 
 
@@ -37,36 +39,55 @@ class Pending:
     keeps: dict[int, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A release that is too early: its step, the first that still reads, where both are, and the mend."""
+
+    step: Step
+    reader: Step
+    place: Place
+    related: tuple[Place, ...]
+    help: str
+
+
 @per_program
-def pending(program: Program) -> tuple[Pending, ...]:
+def stores(program: Program) -> tuple[Pending, ...]:
     """Return the facts of every ring that a store engine reads between a wait and a release."""
-    found = []
+    return tuple(_pending(program, Engine.STORE, "store_wait"))
+
+
+@per_program
+def products(program: Program) -> tuple[Pending, ...]:
+    """Return the facts of every ring whose stages are operands of `wgmma`."""
+    return tuple(_pending(program, Engine.WGMMA, "wgmma_wait"))
+
+
+def _pending(program: Program, engine: Engine, verb: str) -> Iterator[Pending]:
     for entry in holds(program):
-        if not entry.store_ring and _stores(entry) and entry.verbs("release"):
+        if not entry.store_ring and _readers(entry, engine) and entry.verbs("release"):
             facts = Pending(entry)
-            if _walk(program, facts):
-                found.append(facts)
-    return tuple(found)
+            if _walk(program, facts, engine, verb):
+                yield facts
 
 
-def _stores(entry: Holds) -> set[int]:
+def _readers(entry: Holds, engine: Engine) -> set[int]:
     return {
         index
         for index, touches in entry.touches.items()
-        if any(touch.engine is Engine.STORE and touch.reads for touch in touches)
+        if any(touch.engine is engine and touch.reads for touch in touches)
     }
 
 
-def _walk(program: Program, facts: Pending) -> bool:
+def _walk(program: Program, facts: Pending, engine: Engine, verb: str) -> bool:
     entry = facts.entry
     starts, waits = set[int](), dict[int, int]()
     for step in entry.task.steps():
-        if step.verb == "store_wait":
-            left = program.values.integer(step.model.store_wait, (*step.route, "store_wait"), step.env)  # type: ignore[union-attr]
+        if step.verb == verb:
+            left = program.values.integer(getattr(step.model, verb), (*step.route, verb), step.env)
             waits[step.index] = max(0, left or 0)
-        elif any(touch.engine is Engine.STORE for touch in program.touches(step, entry.task)):
+        elif any(touch.engine is engine for touch in program.touches(step, entry.task)):
             starts.add(step.index)
-    own = _stores(entry)
+    own = _readers(entry, engine)
     facts.keeps = {step.index: kept(program, step) for step in entry.verbs("release")}
     oldest = 1 + max(waits.values(), default=0)
     if oldest > MOST_PENDING:
@@ -102,3 +123,36 @@ def _no_more(most: int, stages: Stages) -> Stages:
     first, second = stages[0], stages[1]
     both = min((read for read in (first, second) if read), key=lambda read: read.age, default=None)
     return (both, *stages[2:])
+
+
+def told(program: Program, facts: Pending, verb: str, label: str, engine: Engine) -> Iterator[Told]:
+    """Yield the releases that give something back too early, each with its places and its mend."""
+    entry, seen = facts.entry, set()
+    for index, reads in sorted(facts.early.items()):
+        step = entry.steps[index]
+        if not reads or step.route in seen:
+            continue
+        seen.add(step.route)
+        readers = [entry.steps[i] for i in sorted({read.step for read in reads})]
+        waits = [other for other in entry.task.steps() if other.verb == verb]
+        behind = f", all but {k}" if (k := facts.keeps[index]) else ""
+        places = (
+            *(Place(route, label="reads the stage") for route in dict.fromkeys(s.route for s in readers)),
+            *(Place(route, label=label) for route in dict.fromkeys(w.route for w in waits)),
+        )[:4]
+        here = Place(step.route, label=f"given back here{behind}")
+        yield Told(step, readers[0], here, places, _mend(program, facts, step, verb, engine))
+
+
+def _mend(program: Program, facts: Pending, step: Step, verb: str, engine: Engine) -> str:
+    """Say which wait is enough, and which `keep` where a wait stands directly before the release."""
+    keep, each = getattr(step.model, "keep", None), len(_readers(facts.entry, engine))  # reads of a stage
+    left = keep.text if keep is not None else "0"
+    target = f"{verb}: {left if each == 1 else facts.keeps[step.index] * each}"
+    before = next((s for s in facts.entry.task.steps() if s.index == step.index - 1), None)
+    if before is None or before.verb != verb or before.route[:-1] != step.route[:-1]:
+        return f"put `{target}` before it, on every path"
+    running = getattr(before.model, verb)
+    known = program.values.integer(running, (*before.route, verb), before.env)
+    kept = running.text if each == 1 or known is None else -(-known // each)
+    return f"write `{{{text(step)}, keep: {kept}}}`, or `{target}` before it"
