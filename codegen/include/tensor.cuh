@@ -16,6 +16,20 @@ template <class T, int RANK, int MAJOR = RANK - 1> struct Tensor {
   i64 extents[RANK > 0 ? RANK : 1];
   i64 strides[RANK > 0 ? RANK : 1];
 
+  // As one that is read alone, for works that list it so while others write it.
+  template <class U>
+  DEVICE operator Tensor<U, RANK, MAJOR>() const
+    requires(!is_const<T> && same_type<U, const T>)
+  {
+    Tensor<U, RANK, MAJOR> same{data, {}, {}};
+#pragma unroll
+    for (int i = 0; i < RANK; ++i) {
+      same.extents[i] = extents[i];
+      same.strides[i] = strides[i];
+    }
+    return same;
+  }
+
   template <class I> DEVICE i64 extent(I dimension) const { return extents[dimension]; }
 
   // In elements.
