@@ -19,7 +19,7 @@ from tsc.bench.figures import figure, ratio
 from tsc.bench.gpu import GpuClock, Graph, l2_bytes
 from tsc.bench.watch import Message, serve
 from tsc.runtime.errors import KernelError
-from tsc.runtime.load import load
+from tsc.runtime.load import load_cubin
 from tsc.tune.halving import halve
 
 Say = Callable[[Message], None]
@@ -167,7 +167,7 @@ class Bench:
     def _launcher(self, problem: Problem, candidate: Message) -> Callable[[int], Any]:
         path = candidate["path"]
         if path not in self.kernels:
-            self.kernels[path] = load(path)
+            self.kernels[path] = load_cubin(path)
         kernel = self.kernels[path]
         calls = [problem.arguments(kernel, candidate, index) for index in range(problem.sets)]
         return lambda index: kernel(**calls[index])

@@ -5,24 +5,41 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from tsc.artifact.elf import Cubin, read_cubin, read_file
 from tsc.artifact.error import ArtifactError
 from tsc.artifact.manifest import Manifest, manifest_of
+from tsc.artifact.tuned import SUFFIX
 from tsc.runtime import driver
 from tsc.runtime.devices import mismatch
 from tsc.runtime.errors import KernelError, LoadError
 from tsc.runtime.kernel import Kernel
 from tsc.runtime.signature import Slot, signature_of
+from tsc.runtime.tuned import TunedKernel, load_tuned
+
+Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
 
 
-def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Kernel:
+def load(source: Source) -> Kernel | TunedKernel:
     """The kernel of a cubin that `tsc build` made, given the file's path or its bytes.
+
+    A folder, or a `*.tuned.json` in one, is a tuned kernel: of its cubins each call takes the one that was
+    the fastest for the sizes most like its own.
 
     The file is read and checked first, then the driver. Raises LoadError with one sentence: a file that is
     missing or is no cubin of tsc, a manifest of a newer tsc, no driver, no GPU, or none that runs the cubin's
     target.
     """
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        if path.is_dir() or path.name.endswith(SUFFIX):
+            return load_tuned(path, _device_name, load_cubin)
+    return load_cubin(source)
+
+
+def load_cubin(source: Source) -> Kernel:
+    """The kernel of one cubin. Raises LoadError."""
     name, data = _read(source)
     try:
         cubin = read_cubin(data)
@@ -44,7 +61,13 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Ker
     return kernel
 
 
-def _read(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> tuple[str, bytes]:
+def _device_name() -> str:
+    """The name of the GPU in use, or of the first. Raises LoadError where there is none."""
+    cuda = driver.connect()
+    return cuda.device_name(cuda.current_device() or 0)
+
+
+def _read(source: Source) -> tuple[str, bytes]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return "", bytes(source)
     try:
