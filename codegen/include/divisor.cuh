@@ -38,3 +38,19 @@ template <class I> DEVICE I operator%(I n, const Divisor<I>& d) {
   const I rest = n - d.low_quotient(n) * d.value;
   return rest >= d.value ? rest - d.value : rest;
 }
+
+// The same without preparation, where registers are scarcer than instructions.
+template <class I> struct PlainDivisor {
+  using Unsigned = choose<sizeof(I) == 4, u32, u64>;
+
+  I value;
+
+  DEVICE PlainDivisor(I divisor) : value(divisor) {}
+  DEVICE operator I() const { return value; }
+};
+
+template <class I> DEVICE I operator/(I n, const PlainDivisor<I>& d) {
+  using Unsigned = typename PlainDivisor<I>::Unsigned;
+  return static_cast<I>(static_cast<Unsigned>(n) / static_cast<Unsigned>(d.value));
+}
+template <class I> DEVICE I operator%(I n, const PlainDivisor<I>& d) { return n - n / d * d.value; }

@@ -68,7 +68,8 @@ DEVICE bool mbarrier_try_wait(u32 barrier, u32 parity) {
 // it.
 DEVICE bool mbarrier_test_wait(u32 barrier, u32 parity) {
   u32 done;
-  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;"
+               " selp.u32 %0, 1, 0, p; }"
                : "=r"(done)
                : "r"(barrier), "r"(parity)
                : "memory");

@@ -4,10 +4,10 @@
 
 #include "types.cuh"
 
-// A matrix in shared memory as TMA writes it with a swizzle of `SPAN` bytes: column atoms of `SPAN` bytes, all
-// rows of an atom together. Bits 0-13: address; 16-29 and 32-45: leading and stride byte offset; all in units
-// of 16 bytes; 62-63: swizzle (PTX ISA, wgmma: matrix descriptor). Only the low word changes from one part of
-// the matrix to the next.
+// A matrix in shared memory as TMA writes it with a swizzle of `SPAN` bytes: column atoms of `SPAN` bytes,
+// all rows of an atom together. Bits 0-13: address; 16-29 and 32-45: leading and stride byte offset; all in
+// units of 16 bytes; 62-63: swizzle (PTX ISA, wgmma: matrix descriptor). Only the low word changes from one
+// part of the matrix to the next.
 // K-major: the stride is that of 8 rows, the leading one is not looked at. MN-major: the leading offset is
 // `ATOM` bytes, from one atom to the next along M or N, the stride that of 8 values of k.
 template <int SPAN, int ATOM = 0> DEVICE u64 matrix_descriptor(u32 address) {
@@ -25,9 +25,10 @@ template <int PENDING> DEVICE void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 // Keeps the compiler from moving accesses to registers ahead of the wait that completes what works on them.
+// NOTES: by index, since NVRTC 13 unrolls a range-based loop so late that the fragment has gone to local memory.
 DEVICE void wgmma_hold(float& x) { asm volatile("" : "+f"(x)::"memory"); }
 DEVICE void wgmma_hold(u32& x) { asm volatile("" : "+r"(x)::"memory"); }
 template <class FRAGMENT> DEVICE void wgmma_hold(FRAGMENT& f) {
 #pragma unroll
-  for (auto& word : f.words) wgmma_hold(word);
+  for (int i = 0; i < FRAGMENT::size / FRAGMENT::per_word; ++i) wgmma_hold(f.words[i]);
 }

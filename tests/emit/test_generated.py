@@ -37,9 +37,9 @@ def found(text: str) -> list[tuple[str, str]]:
             "`acc` is no fragment that `main` can share out",
         ),
         (
-            small(one("wgmma_wait: 0")),
+            small(one("{tcgen05_ld: v, from: t}"), "  v: {kind: registers, dtype: f32, shape: [128, 64]}"),
             "tasks.main.schedule[0]",
-            "`wgmma_wait` is not generated yet",
+            "`tcgen05_ld` is not generated yet",
         ),
         (
             small(

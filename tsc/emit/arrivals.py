@@ -23,8 +23,8 @@ _ENGINES = frozenset((Engine.STORE.value, Engine.TCGEN05.value))
 def who(task: Task, uses: Iterable[RingUse], side: Side) -> Who:
     """Return who arrives when a task hands over (`write`) or gives back (`read`) a stage of these rings.
 
-    `one`: its only thread; `leader`: the thread that issues for all; `warpgroups`: one warp of each, because a
-    product is over for all of its warps at once; `threads`: each of them by itself.
+    `one`: its only thread; `leader`: the thread that issues for all; `warpgroups`: one thread of each, since
+    a product is over for all of its warps at once; `threads`: each of them by itself.
     """
     if task.single:
         return "one"

@@ -5,26 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tsc.emit import ahead
-from tsc.emit.fragments import declared_in
-from tsc.emit.kernel import INTEGERS, Kernel, bits_of, integer_type, storage
+from tsc.emit.kernel import Kernel, integer_type, storage
 from tsc.emit.names import Names
 from tsc.emit.plan import Item, Parameter, Prelude, Statement
+from tsc.emit.ranges import WIDTHS
 from tsc.emit.scope import Env, Scope
 from tsc.expr import Cpp, Expr, Interval, build, fold, interval, multiple_of, provably, substitute, to_cpp
 from tsc.expr.tree import Call, Compare, Int, Ref, walk
 from tsc.ops.lowering import Refused
-from tsc.program.fragments import Fragment, fragment_of
+from tsc.program.fragments import fragment_of
 from tsc.program.model import Task, Tensor
 from tsc.program.scope import Stage
-
-WIDTHS = {
-    "bool": Interval(0, 1),
-    "i8": Interval(-128, 127),
-    "u8": Interval(0, 255),
-    "i32": Interval(-(2**31), 2**31 - 1),
-    "u32": Interval(0, 2**32 - 1),
-    "i64": Interval(-(2**63), 2**63 - 1),
-}
 
 
 class NotUniform(Exception):
@@ -86,19 +77,11 @@ class Function:
         return known
 
     def hoisted(self, type_: str, wanted: str, text: str) -> str:
-        """Return a name for a value that holds throughout and follows from the task's places in memory."""
+        """Return a name for a value that holds throughout, from the task's places and threads."""
         key = f"{type_} {text}"
         if key not in self.spelled_lets:
             name = self.spelled_lets[key] = self.names.free(wanted)
-            self.prelude.bases[key] = Statement("constant", {"type": type_, "name": name, "value": text})
-        return self.spelled_lets[key]
-
-    def held_predicate(self, wanted: str, condition: str) -> str:
-        """Return a name for a condition that does not change, so that loops do not ask for it anew."""
-        key = f"predicate {condition}"
-        if key not in self.spelled_lets:
-            name = self.spelled_lets[key] = self.names.free(wanted)
-            self.prelude.states[key] = Statement("constant", {"type": "bool", "name": name, "value": condition})
+            self.prelude.states[key] = Statement("constant", {"type": type_, "name": name, "value": text})
         return self.spelled_lets[key]
 
     def leader(self) -> str:
@@ -116,6 +99,8 @@ class Function:
     def cluster_rank(self, axis: str) -> str:
         """Return this CTA's place along a cluster axis."""
         extent, stride = self.kernel.axis(axis)
+        if extent == 1:
+            return "0"
         text = "cluster_rank()" if stride == 1 else f"cluster_rank() / {stride}"
         if stride * extent < self.kernel.cluster_size:
             text = f"{text} % {extent}"
@@ -338,56 +323,19 @@ class Function:
 
     def register(self, name: str) -> str:
         """Return the variable of a set of private values."""
-        found = self.program.registers[name]
-        count = found.per_thread
-        if found.rows_of is not None:
-            count = self.fragment(found.rows_of).slots
-        if count is None:
-            raise Refused(f"`{name}` is a fragment, which has no values that each thread could be asked for")
         spelled = self.kernel.spelled[name]
-        type_ = f"Registers<{storage(found.dtype)}, {count}>"
+        type_ = f"Registers<{storage(self.program.registers[name].dtype)}, {self.held(name)}>"
         self.prelude.registers[name] = Statement("variable", {"type": type_, "name": spelled, "value": ""})
         return spelled
 
-    def fragment(self, name: str) -> Fragment:
-        """Return how a fragment is shared out in this task, its variable declared."""
-        found = fragment_of(self.program, self.task, name)
-        if found is None:
-            raise Refused(f"`{name}` is no fragment that `{self.task.label}` can share out among warpgroups")
-        if name not in self.declared_fragments:
-            self.declared_fragments.add(name)
-            block = declared_in(self.program, self.task, name)
-            first = f"({self.share(found)})" if found.warpgroups > 1 else ""
-            variable = Statement(
-                "fragment",
-                {
-                    "type": self.fragment_type(name),
-                    "name": self.kernel.spelled[name],
-                    "first": first,
-                },
-            )
-            if block is None:
-                self.prelude.registers[name] = variable
-            else:
-                self.of_blocks.setdefault(id(block), []).append(variable)
-        return found
-
-    def fragment_type(self, name: str) -> str:
-        """Return the C++ type of a fragment's share."""
-        found = self.fragment(name)
-        split = ", true" if found.split == "columns" else ""
-        return f"Fragment<{storage(found.dtype)}, {found.rows}, {found.columns}{split}>"
-
-    def warpgroup(self) -> str:
-        """Return the number of this warpgroup in the task."""
-        return f"{self.task_name()}.warp / 4"
-
-    def share(self, fragment: Fragment) -> str:
-        """Return the row, or column, of a fragment at which this warpgroup's share begins."""
-        if fragment.warpgroups == 1:
-            return "0"
-        size = fragment.rows if fragment.split == "rows" else fragment.columns
-        return f"{self.warpgroup()} * {size}"
+    def held(self, name: str) -> int:
+        """Return how many private values a thread has under a name."""
+        found = self.program.registers[name]
+        of = None if found.rows_of is None else fragment_of(self.program, self.task, found.rows_of)
+        count = found.per_thread if of is None else of.slots
+        if count is None:
+            raise Refused(f"`{name}` is a fragment, which has no values that each thread could be asked for")
+        return count
 
     def view(self, tensor: Tensor) -> str:
         """Return the view of a tensor."""
@@ -430,23 +378,3 @@ class Function:
             value = self.cpp(self.kernel.shape(tensor)[other], {}, scope)
             texts.append(value.operand if texts or len(faster) == 1 else value.widened().operand)
         return " * ".join(texts)
-
-
-def integer(dtype: str) -> bool:
-    """Whether a register of the dtype is a name in expressions."""
-    return dtype in INTEGERS
-
-
-def launch_ranges(kernel: Kernel, task: Task) -> Mapping[str, Interval]:
-    """Return the ranges of names at the top of a task's function."""
-    program = kernel.program
-    found = dict(program.ranges)
-    last = max(0, task.threads - 1)
-    found.update(thread=Interval(0, last), warp=Interval(0, last // 32), lane=Interval(0, 31))
-    for name, registers in program.registers.items():
-        if registers.dtype in WIDTHS:
-            found[name] = WIDTHS[registers.dtype]
-    return found
-
-
-__all__ = ["Function", "NotUniform", "Prelude", "bits_of", "integer", "launch_ranges"]

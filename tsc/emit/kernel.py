@@ -105,11 +105,13 @@ class Kernel:
         return reads, frozenset().union(*(use.engine_writes for use in uses))
 
     def shape(self, tensor: Tensor) -> tuple[Expr, ...]:
-        """Return a tensor's extents as the spec writes them."""
-        spec = self.program.spec
-        if tensor.workspace:
-            return spec.workspace[tensor.name].shape
-        return spec.params[tensor.name].shape or ()
+        """Return a tensor's extents as the spec writes them, but for lets, which have no name where views stand."""
+        spec, program = self.program.spec, self.program
+        shape = spec.workspace[tensor.name].shape if tensor.workspace else spec.params[tensor.name].shape or ()
+        return tuple(
+            program.values.flat(extent, {}) if any(name in program.lets for name in extent.free) else extent
+            for extent in shape
+        )
 
     @property
     def cluster_size(self) -> int:
@@ -120,7 +122,11 @@ class Kernel:
     def remote(self) -> bool:
         """Whether CTAs touch each other's shared memory."""
         queue = self.program.queue
-        shares = any(pipeline.multicast for pipeline in self.program.pipelines.values())
+        shares = any(
+            self.axis(axis)[0] > 1
+            for pipeline in self.program.pipelines.values()
+            for axis in pipeline.multicast
+        )
         return self.cluster_size > 1 and (shares or (queue is not None and queue.dynamic))
 
     def axis(self, name: str) -> tuple[int, int]:

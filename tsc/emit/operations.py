@@ -7,12 +7,14 @@ from typing import Any, Literal, NoReturn
 
 from typing_extensions import override
 
+from tsc.emit import registers
 from tsc.emit.brackets import Brackets, loads_of
 from tsc.emit.function import Function
-from tsc.emit.kernel import bits_of, storage
+from tsc.emit.kernel import bits_of
+from tsc.emit.operands import buffer_address, buffer_type, current, memory_of, peers_mask
 from tsc.emit.places import loads_written, stores
 from tsc.emit.plan import Comment, Compound, Instruction, Item, Statement
-from tsc.emit.rings import RingEnd, Rings
+from tsc.emit.rings import Rings
 from tsc.emit.scope import Scope
 from tsc.expr import Expr, Interval, parse
 from tsc.model import Reference
@@ -28,7 +30,7 @@ from tsc.ops.lowering import (
     TensorOperand,
 )
 from tsc.program.accesses import touches
-from tsc.program.model import Buffer, Memory, Operand, Tensor
+from tsc.program.model import Operand, Tensor
 from tsc.program.tree import Step
 
 CACHES = {
@@ -138,7 +140,7 @@ class StepLowering(Lowering):
         function, name = self.function, reference.name
         if not self.is_fragment(reference):
             raise Refused(f"`{reference}` is no fragment")
-        found = function.fragment(name)
+        found = registers.fragment(function, name)
         return FragmentOperand(
             self.kernel.spelled[name],
             found.dtype,
@@ -148,8 +150,8 @@ class StepLowering(Lowering):
             found.warpgroups,
             found.rows,
             found.columns,
-            function.warpgroup() if found.warpgroups > 1 else "0",
-            function.share(found),
+            registers.warpgroup(function, found),
+            registers.share(function, found),
         )
 
     @override
@@ -159,14 +161,15 @@ class StepLowering(Lowering):
         form = f"<{buffer.swizzle}, {atom}>" if atom else f"<{buffer.swizzle}>"
         end = current(self.rings, self.step, memory, operand.copy, "read") if memory.ring else None
         base = self.rings.address(memory, operand.copy)
-        place = " + ".join([base, *([str(found.offset)] if found.offset else []), *([first] if first else [])])
-        hint = f"{self.rings.prefix(memory, operand.copy)}_{found.name}_matrix"
-        if found.name == memory.name:
-            hint = f"{self.rings.prefix(memory, operand.copy)}_matrix"
+        more = [text for text in (str(found.offset), first) if text not in ("", "0")]
+        place = " + ".join([base, *more])
+        prefix = self.rings.prefix(memory, operand.copy)
+        hint = f"{prefix}_matrix" if found.name == memory.name else f"{prefix}_{found.name}_matrix"
         name = self.function.hoisted("u64", hint, f"matrix_descriptor{form}({place})")
         if end is None or end.stage == "0":
             return name
-        return f"{name} + {end.stage} * ({self.kernel.place(f'{memory.name}.stage', memory.stage_bytes)} >> 4)"
+        distance = self.kernel.place(f"{memory.name}.stage", memory.stage_bytes)
+        return f"{name} + {end.stage} * ({distance} >> 4)"
 
     @override
     def device(self, wanted: str, text: Callable[[str], str]) -> str:
@@ -176,7 +179,7 @@ class StepLowering(Lowering):
     def completed(self) -> tuple[str, ...]:
         complete = self.rings.completions.get(self.step.index, frozenset())
         for name in sorted(complete):
-            self.function.fragment(name)
+            registers.fragment(self.function, name)
         return tuple(spelled for name, spelled in self.kernel.spelled.items() if name in complete)
 
     @override
@@ -291,70 +294,6 @@ class StepLowering(Lowering):
     @override
     def task(self) -> str:
         return self.function.task_name()
-
-
-def memory_of(function: Function, operand: Operand, reference: Reference) -> tuple[Memory, Buffer]:
-    """Return the shared memory and the buffer that a reference means; refuses what is neither."""
-    memory = function.program.memories.get(operand.name)
-    if memory is None or memory.kind != "smem":
-        kind = "tensor memory" if memory is not None and memory.kind == "tmem" else "no shared memory"
-        raise Refused(f"`{reference}` is {kind}, which is not generated here yet")
-    buffer = memory.buffer(reference.buffer)
-    if buffer is None:
-        raise Refused(f"`{reference}` names several buffers at once")
-    return memory, buffer
-
-
-def buffer_type(buffer: Buffer, readable: bool) -> str:
-    """Return the type of a buffer's view."""
-    extents = "".join(f", {extent}" for extent in buffer.shape)
-    return f"Buffer<{'const ' if readable else ''}{storage(buffer.dtype)}, {buffer.swizzle}{extents}>"
-
-
-def buffer_address(
-    rings: Rings, step: Step, memory: Memory, copy: int, buffer: Buffer, mode: Literal["read", "write"]
-) -> str:
-    """Return the C++ of a buffer's first byte, at the stage that a reader or a writer means."""
-    if not memory.ring:
-        first = rings.address(memory, copy)
-        return first if buffer.offset == 0 else f"{first} + {buffer.offset}"
-    return rings.stage_address(current(rings, step, memory, copy, mode), buffer.offset)
-
-
-def current(rings: Rings, step: Step, memory: Memory, copy: int, mode: Literal["read", "write"]) -> RingEnd:
-    """Return the end whose stage an access means: the one taken last to read, or to write where that is how
-    it is used.
-    """
-    pipeline, held = rings.pipeline(memory, copy), rings.held
-    reads, writes = (memory.name, copy, "read") in held.takes, (memory.name, copy, "write") in held.takes
-    if reads and writes:
-        # A task that does both means the side whose stage it holds here.
-        around = held.around.get(step.index, set())
-        reads, writes = (memory.name, copy, "read") in around, (memory.name, copy, "write") in around
-        reads, writes = (True, True) if not reads and not writes else (reads, writes)
-    # A store ring is read where it was committed, and a consumer that updates a stage writes where it waited.
-    side: Literal["write", "read"] = "read" if reads and (mode == "read" or not writes) else "write"
-    if not reads and not writes:
-        raise Refused(f"`{memory.name}` is used without a stage of it being taken")
-    return rings.end(memory, copy, "write" if pipeline.store_ring else side)
-
-
-def peers_mask(function: Function, axes: Sequence[str]) -> str:
-    """Return the C++ of the mask of CTAs that share a place with this one along any of the axes."""
-    kernel = function.kernel
-    terms = []
-    for axis in axes:
-        extent, stride = kernel.axis(axis)
-        own = sum(1 << i * stride for i in range(extent))
-        if extent == kernel.cluster_size:
-            terms.append(str(own))
-            continue
-        place = function.cluster_rank(axis)
-        rank = function.builtin("rank", "int", "static_cast<int>(cluster_rank())")
-        shift = f"{rank} - {place}" if stride == 1 else f"{rank} - {place} * {stride}"
-        terms.append(f"{own} << ({shift})")
-    text = " | ".join(f"({term})" if len(terms) > 1 and "<<" in term else term for term in terms)
-    return text
 
 
 def lower_operation(

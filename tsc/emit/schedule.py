@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from tsc.emit.brackets import find_brackets
 from tsc.emit.comments import step_text
-from tsc.emit.function import Function, launch_ranges
+from tsc.emit.function import Function
 from tsc.emit.hazards import find_hazards
 from tsc.emit.kernel import Kernel
 from tsc.emit.loops import Loops
 from tsc.emit.operations import lower_operation
 from tsc.emit.plan import Comment, Compound, Item, Statement
 from tsc.emit.queue import Tiles
+from tsc.emit.ranges import launch_ranges
 from tsc.emit.rings import Rings
 from tsc.emit.scope import Scope
 from tsc.emit.steps import Steps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tsc.emit.brackets import Brackets
 from tsc.emit.function import Function
-from tsc.emit.operations import peers_mask
+from tsc.emit.operands import peers_mask
 from tsc.emit.plan import Compound, Item, Statement
 from tsc.emit.rings import ASYNC_READERS, RingEnd, Rings
 from tsc.emit.scope import Scope
@@ -179,17 +179,19 @@ class Steps:
         if self.kernel.sanitize and mask == "0":
             return [arrive]
         task = self.function.task_name()
-        lanes = f"{task}.lane == 0" if mask == "0" else f"{mask} >> {task}.lane & 1"
-        warps = "" if self.task.warps == 4 else " % 4"
-        condition = f"{task}.warp{warps} == 0 && ({lanes})" if mask != "0" else f"{task}.warp{warps} == 0 && {lanes}"
-        return [Compound("if", {"condition": self.function.held_predicate("arrives", condition)}, (arrive,))]
+        lanes = f"{task}.lane == 0" if mask == "0" else f"({mask} >> {task}.lane & 1)"
+        first = f"{task}.warp == 0" if self.task.warps == 4 else f"{task}.warp % 4 == 0"
+        # It does not change, and loops should not ask for it anew.
+        arrives = self.function.hoisted("bool", "arrives", f"{first} && {lanes}")
+        return [Compound("if", {"condition": arrives}, (arrive,))]
 
     def arrive_empty(self, ends: list[RingEnd]) -> list[Item]:
         """Return what gives one stage back, to every CTA whose loads reach it."""
         first = ends[0]
         stage = self.rings.cursor_stage(first, first.give)
         barrier = self.rings.at(self.rings.signals(first), stage)
-        axes = tuple(dict.fromkeys(axis for end in ends for axis in end.pipeline.multicast))
+        shared = (axis for end in ends for axis in end.pipeline.multicast)
+        axes = tuple(dict.fromkeys(axis for axis in shared if self.kernel.axis(axis)[0] > 1))
         by = self.rings.arrives(tuple((end.ring, end.copy) for end in ends), "read")
         if not axes or self.kernel.cluster_size == 1:
             arrive = Statement("arrive", {"barrier": barrier})

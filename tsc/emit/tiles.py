@@ -16,13 +16,14 @@ from tsc.emit.scope import Scope
 from tsc.expr import Cpp, Expr, Interval, interval, parse, provably, substitute, to_cpp
 from tsc.expr.tree import Binary, Choice, Ref, walk
 from tsc.ops.lowering import Refused
-from tsc.program.model import Program, Queue, Tensor
+from tsc.program.model import Program, Queue, Task, Tensor
 from tsc.program.resolve import cluster_tiles
 from tsc.spec.resources import Queue as QueueModel
 from tsc.tiles.registry import BY_KIND, walk_of
 from tsc.tiles.walk import Curve, Let, Walk, units
 
 INT32 = 2**31 - 1
+FRUGAL = 32  # registers: a task that has no more divides plainly, for what is prepared stays in registers
 # Steps of a walk never pass the number of units. Where that fits 32 bits, so do they, and no step needs to be
 # widened; these ranges say so to the printer.
 _NARROW, _WIDE = Interval(0, 1023), Interval(0, 2**63 - 1)
@@ -70,8 +71,15 @@ def declare_tiles(function: Function, scope: Scope) -> Decoder:
     own = kernel.spelled[queue.name]
     # The queue's own name is taken by the address of its answers, if there are any.
     name = function.names.free(f"{own}_order") if queue.dynamic else own
-    made = Statement("tiles", {"name": name, "values": values})
+    frugal = bool(shape.divisors) and is_frugal(function.task)
+    type_ = "TilesBy<PlainDivisor>" if frugal else "Tiles"
+    made = Statement("tiles", {"type": type_, "name": name, "values": values})
     return Decoder((made,), name, "i64" if shape.wide else "u32")
+
+
+def is_frugal(task: Task) -> bool:
+    """Whether a task has too few registers for divisions that are prepared."""
+    return task.registers is not None and task.registers <= FRUGAL
 
 
 def tile_plan(kernel: Kernel, seq: bool) -> dict[str, Any] | None:
@@ -83,6 +91,7 @@ def tile_plan(kernel: Kernel, seq: bool) -> dict[str, Any] | None:
     order = BY_KIND[queue.order.kind]
     note = "; a unit is a cluster of tiles" if kernel.cluster_size > 1 else ""
     return {
+        "frugal": bool(shape.divisors) and any(map(is_frugal, kernel.program.tasks)),
         "fields": [*(axis for axis, _ in queue.axes), *(["seq"] if seq else [])],
         "comment": f"{order.comment(queue.order)}{note}",
         "members": shape.members(kernel),
@@ -148,6 +157,7 @@ class _Shape:
         self.picked: set[str] = set()
         # One tile a CTA: to prepare a division would cost more than to divide.
         self.divisors = self._divisors(late) if queue.policy != "grid" else set[str]()
+        self.divisor = "DIVISOR" if any(map(is_frugal, program.tasks)) else "Divisor"
         asked = {name for step in self.walk.steps for name in step.free}
         asked |= {name for expr in self.walk.coordinates.values() for name in expr.free}
         self.counted = queue.policy in ("static", "atomic")
@@ -193,7 +203,7 @@ class _Shape:
         return found
 
     def _member_type(self, name: str) -> str:
-        return f"Divisor<{self.type}>" if name in self.divisors else self.type
+        return f"{self.divisor}<{self.type}>" if name in self.divisors else self.type
 
     def steps(self) -> list[dict[str, str]]:
         """Return what is computed for each tile."""
@@ -207,7 +217,7 @@ class _Shape:
                 found.append({"type": "auto", "name": f"[{', '.join(step.names)}]", "value": value})
             else:
                 picked = step.name in self.picked and self.divisors
-                type_ = f"Divisor<{self.type}>&" if picked else self.type
+                type_ = f"{self.divisor}<{self.type}>&" if picked else self.type
                 found.append({"type": type_, "name": step.name, "value": self.cpp(step.value).text})
         return found
 

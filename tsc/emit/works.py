@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tsc.emit.function import WIDTHS, Function
+from tsc.emit import registers
+from tsc.emit.function import Function
 from tsc.emit.kernel import Kernel, bits_of, storage
 from tsc.emit.names import identifier
-from tsc.emit.operations import buffer_address, buffer_type, memory_of
+from tsc.emit.operands import buffer_address, buffer_type, memory_of
 from tsc.emit.plan import Item, Narrowed, SnippetFunction, Statement
+from tsc.emit.ranges import WIDTHS
 from tsc.emit.rings import Rings
 from tsc.emit.scope import Scope
 from tsc.expr import Expr, ExprError, parse
@@ -189,14 +191,14 @@ class Works:
         found = self.program.registers[name]
         const = "const " if readable else ""
         if found.shape is not None:
-            function.fragment(name)
-            call.add(f"{const}{function.fragment_type(name)}& {name}", self.kernel.spelled[name])
+            type_ = registers.type_of(registers.fragment(function, name))
+            call.add(f"{const}{type_}& {name}", self.kernel.spelled[name])
             return
         own = function.register(name)
         if found.per_thread == 1:
             call.add(f"{const}register_of<{storage(found.dtype)}>& {name}", f"{own}[0]")
         else:
-            call.add(f"{const}Registers<{storage(found.dtype)}, {found.per_thread}>& {name}", own)
+            call.add(f"{const}Registers<{storage(found.dtype)}, {function.held(name)}>& {name}", own)
 
     def _values(
         self, call: _Call, function: Function, step: Step, scope: Scope, work: Work, listed: frozenset[str]

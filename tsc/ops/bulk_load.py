@@ -51,8 +51,8 @@ def bind(step: BulkLoad, lowering: Lowering) -> dict[str, Any]:
         "only": "",
         "bytes": plan.bytes if plan.static is None else plan.static,
     }
-    if step.multicast is not None:
-        group = lowering.multicast(step.multicast)
+    group = lowering.multicast(step.multicast) if step.multicast is not None else None
+    if group is not None and group.size > 1:
         fields["mask"] = group.mask
         if plan.static is not None and plan.static % (UNIT * group.size) == 0:
             share = plan.static // group.size

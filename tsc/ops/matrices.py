@@ -42,7 +42,7 @@ class Instruction:
     @property
     def name(self) -> str:
         """What the wrapper is called: shape, types, and what is not the usual."""
-        more = ("_ra" if self.registers else "_mn" if self.a_mn else "") + ("_nt" if self.b_mn else "")
+        more = ("_ra" if self.registers else "_am" if self.a_mn else "") + ("_bn" if self.b_mn else "")
         types = self.a if self.a == self.b else f"{self.a}_{self.b}"
         return f"wgmma_m64n{self.n}k{self.k}_{self.d}_{types}{more}"
 
@@ -62,7 +62,8 @@ def instruction(one: Instruction, name: str) -> str:
     inputs = ", ".join(f'"r"(a[{i}])' for i in range(4)) if one.registers else '"l"(a)'
     shape = f"m64n{one.n}k{one.k}.{one.d}.{one.a}.{one.b}"
     where = "registers" if one.registers else "MN-major" if one.a_mn else "K-major"
-    return f"""// d[64, {one.n}] (+)= a[64, {one.k}] * b[{one.n}, {one.k}]; a {where}, b {"MN-major" if one.b_mn else "K-major"}.
+    other = "MN-major" if one.b_mn else "K-major"
+    return f"""// d[64, {one.n}] (+)= a[64, {one.k}] * b[{one.n}, {one.k}]; a {where}, b {other}.
 DEVICE void {name}({kind}* d, {"const u32* a" if one.registers else "u64 a"}, u64 b, int accumulate) {{
   asm volatile(
       "{{ .reg .pred p; setp.ne.b32 p, %{last + 1}, 0;\\n"
@@ -165,7 +166,7 @@ def product(lowering: Lowering, d: Reference, a: Reference, b: Reference) -> Pro
     if a_k * bits // 8 % STEP:
         lowering.refuse(f"`wgmma` takes {STEP} bytes of k at a time, and `{b}` has {a_k * bits // 8}")
     if acc.columns > MOST:
-        lowering.refuse(f"`wgmma` makes at most {MOST} columns, and a warpgroup has {acc.columns} of `{acc.name}`")
+        lowering.refuse(f"`wgmma` makes at most {MOST} columns, and here are {acc.columns} of `{acc.name}`")
     for matrix in (left, right):
         if matrix is not None and matrix.mn and bits != 16:
             lowering.refuse(f"`{matrix.reference}` is transposed, which `wgmma` takes of 16-bit types alone")
@@ -201,7 +202,7 @@ def _matrix(lowering: Lowering, reference: Reference) -> Matrix:
     if len(buffer.shape) != 2:
         lowering.refuse(f"`{reference}` has {len(buffer.shape)} dimensions, and `wgmma` takes matrices")
     if not buffer.swizzle:
-        lowering.refuse(f"`{reference}` is not swizzled, and `wgmma` takes no rows that lie one after another")
+        lowering.refuse(f"`{reference}` is not swizzled, and `wgmma` takes no plain rows")
     return Matrix(buffer, reference, buffer.transposed)
 
 

@@ -55,6 +55,7 @@ def bind(step: TmaLoad, lowering: Lowering) -> dict[str, Any]:
     """Name the instructions; `bytes` arrive in every receiving CTA, whoever issues them."""
     tensor, buffer = lowering.tensor(step.tma_load), lowering.buffer(step.to, "write")
     group = lowering.multicast(step.multicast) if step.multicast is not None else None
+    group = None if group is not None and group.size == 1 else group
     share = group if step.share == "split" else None
     at = lowering.coordinates(step.at, tensor.rank)
     plan = transfer(lowering, tensor, buffer, at, "tma_load", l2=step.l2, fill=step.fill, share=share)

@@ -1,0 +1,80 @@
+"""Buffers of steps and works as C++: which memory a reference means, at which stage, and who shares it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from tsc.emit.function import Function
+from tsc.emit.kernel import storage
+from tsc.emit.rings import RingEnd, Rings
+from tsc.model import Reference
+from tsc.ops.lowering import Refused
+from tsc.program.model import Buffer, Memory, Operand
+from tsc.program.tree import Step
+
+
+def memory_of(function: Function, operand: Operand, reference: Reference) -> tuple[Memory, Buffer]:
+    """Return the shared memory and the buffer that a reference means; refuses what is neither."""
+    memory = function.program.memories.get(operand.name)
+    if memory is None or memory.kind != "smem":
+        kind = "tensor memory" if memory is not None and memory.kind == "tmem" else "no shared memory"
+        raise Refused(f"`{reference}` is {kind}, which is not generated here yet")
+    buffer = memory.buffer(reference.buffer)
+    if buffer is None:
+        raise Refused(f"`{reference}` names several buffers at once")
+    return memory, buffer
+
+
+def buffer_type(buffer: Buffer, readable: bool) -> str:
+    """Return the type of a buffer's view."""
+    extents = "".join(f", {extent}" for extent in buffer.shape)
+    return f"Buffer<{'const ' if readable else ''}{storage(buffer.dtype)}, {buffer.swizzle}{extents}>"
+
+
+def buffer_address(
+    rings: Rings, step: Step, memory: Memory, copy: int, buffer: Buffer, mode: Literal["read", "write"]
+) -> str:
+    """Return the C++ of a buffer's first byte, at the stage that a reader or a writer means."""
+    if not memory.ring:
+        first = rings.address(memory, copy)
+        return first if buffer.offset == 0 else f"{first} + {buffer.offset}"
+    return rings.stage_address(current(rings, step, memory, copy, mode), buffer.offset)
+
+
+def current(rings: Rings, step: Step, memory: Memory, copy: int, mode: Literal["read", "write"]) -> RingEnd:
+    """Return the end whose stage an access means: the one taken last to read, or to write where that is how
+    it is used.
+    """
+    pipeline, held = rings.pipeline(memory, copy), rings.held
+    reads, writes = (memory.name, copy, "read") in held.takes, (memory.name, copy, "write") in held.takes
+    if reads and writes:
+        # A task that does both means the side whose stage it holds here.
+        around = held.around.get(step.index, set())
+        reads, writes = (memory.name, copy, "read") in around, (memory.name, copy, "write") in around
+        reads, writes = (True, True) if not reads and not writes else (reads, writes)
+    # A store ring is read where it was committed, and a consumer that updates a stage writes where it waited.
+    side: Literal["write", "read"] = "read" if reads and (mode == "read" or not writes) else "write"
+    if not reads and not writes:
+        raise Refused(f"`{memory.name}` is used without a stage of it being taken")
+    return rings.end(memory, copy, "write" if pipeline.store_ring else side)
+
+
+def peers_mask(function: Function, axes: Sequence[str]) -> str:
+    """Return the C++ of the mask of CTAs that share a place with this one along any of the axes."""
+    kernel = function.kernel
+    terms = []
+    for axis in axes:
+        extent, stride = kernel.axis(axis)
+        if extent == 1:
+            continue
+        own = sum(1 << i * stride for i in range(extent))
+        if extent == kernel.cluster_size:
+            terms.append(str(own))
+            continue
+        place = function.cluster_rank(axis)
+        rank = function.builtin("rank", "int", "static_cast<int>(cluster_rank())")
+        shift = f"{rank} - {place}" if stride == 1 else f"{rank} - {place} * {stride}"
+        terms.append(f"{own} << ({shift})")
+    text = " | ".join(f"({term})" if len(terms) > 1 and "<<" in term else term for term in terms)
+    return text
