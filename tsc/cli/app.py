@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from tsc.cli import build, check, emit, explain, graph, inspect, rules, schema, table, tiles, tree
+from tsc.cli import build, check, emit, explain, graph, inspect, rules, schema, table, tiles, tree, verify
 from tsc.cli.exits import FAULT_OF_TOOL, OutputError, complain
 from tsc.cli.quick import quicken
 
@@ -44,6 +44,7 @@ for command in (
     tiles.tiles,
     emit.emit,
     build.build,
+    verify.verify,
     inspect.inspect,
     explain.explain,
     rules.rules,

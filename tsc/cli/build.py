@@ -82,7 +82,7 @@ def build(
     if kinds == ("cu",):
         _write({paths["cu"]: source.encode()})
         return
-    built = _compile(report, program, source, lineinfo=lineinfo, cached=not no_cache, verbose=verbose)
+    built = compile_program(report, program, source, lineinfo=lineinfo, cached=not no_cache, verbose=verbose)
     contents = {"cu": source.encode(), "ptx": built.ptx.encode(), "cubin": built.cubin}
     _write({path: contents[kind] for kind, path in paths.items()})
     print(_summary(built, paths), end="", file=sys.stderr if "-" in paths.values() else sys.stdout)
@@ -105,7 +105,7 @@ def _paths(output: str, kinds: tuple[str, ...]) -> dict[str, str]:
     return {kind: output if kind == "cubin" else str(Path(output).with_suffix(f".{kind}")) for kind in kinds}
 
 
-def _compile(
+def compile_program(
     report: Report, program: Program, source: str, *, lineinfo: bool, cached: bool, verbose: bool
 ) -> Built:
     """Compile, and show what the compiler says of the spec; what it refuses ends the command."""

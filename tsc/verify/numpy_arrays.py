@@ -190,7 +190,7 @@ class NumpyArrays(Arrays):
             return values.astype(_NATIVE[dtype]).view(self._bits_of(dtype))
         if dtype in ("bf16", "tf32"):
             cut = 16 if dtype == "bf16" else 13
-            bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32).astype(np.uint64)
+            bits = np.asarray(values, dtype=np.float32, order="C").view(np.uint32).astype(np.uint64)
             bits = (bits + (1 << cut - 1) - 1 + ((bits >> cut) & 1)) >> cut
             shifted = bits if dtype == "bf16" else bits << cut
             return shifted.astype(np.uint16 if dtype == "bf16" else np.uint32).view(self._bits_of(dtype))
@@ -243,9 +243,7 @@ class NumpyArrays(Arrays):
 
     def permuted(self, values: Any, places: tuple[int, ...]) -> Any:
         """Values with their dimensions in another order, dense."""
-        return self.xp.ascontiguousarray(self.xp.transpose(values, places)).reshape(
-            [values.shape[place] for place in places]
-        )
+        return self.xp.asarray(self.xp.transpose(values, places), order="C")
 
     def number(self, value: float, wide: bool) -> Any:
         """A number as values without dimensions."""

@@ -1,0 +1,203 @@
+"""`tsc verify`: a kernel on a GPU against what its spec says it computes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tsc.cli.exits import FAULT_OF_SPEC, FAULT_OF_TOOL, complain, fail
+from tsc.cli.options import (
+    AllowUnproven,
+    Budget,
+    FormatOption,
+    LanguageOption,
+    Settings,
+    SpecArgument,
+    StdinName,
+    TextOrJson,
+)
+
+if TYPE_CHECKING:
+    from tsc.check import Report
+    from tsc.program.model import Program
+    from tsc.verify.plan import Plan
+
+
+def verify(
+    spec: SpecArgument,
+    defines: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-D",
+            "--define",
+            metavar="NAME=VALUE",
+            help="Set a constant, or run one case with this size or number. Repeatable.",
+        ),
+    ] = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--case",
+            metavar="N",
+            help="Run this case of `verify.cases`, or one with these values: `m=128,n=256`. Repeatable.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Other inputs.")] = 0,
+    cubin: Annotated[
+        str | None, typer.Option("--cubin", metavar="FILE", help="Run this cubin instead of building one.")
+    ] = None,
+    prepare: Annotated[
+        str | None,
+        typer.Option(
+            "--prepare",
+            metavar="FILE.cubin",
+            help="Write the cubin and, beside it, the plan; run nothing. `python -m tsc.verify.run` does, "
+            "on a machine with a GPU and without the compiler.",
+        ),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", min=1, help="What a case may take.")
+    ] = 120.0,
+    format: FormatOption = TextOrJson.TEXT,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Run what the check calls wrong, if it can be built.")
+    ] = False,
+    allow_unproven: AllowUnproven = False,
+    budget: Budget = None,
+    settings: Settings = None,
+    stdin_filename: StdinName = None,
+    lang: LanguageOption = None,
+) -> None:
+    """Run a kernel on fresh random inputs and compare what it writes with `verify.reference`.
+
+    Outputs are poisoned before each of three launches; memory round them must stay as it is. Exits with 1
+    where a case fails, with 3 where there is no GPU.
+    """
+    from tsc.check import Proof, check_reading
+    from tsc.cli.specs import clean, overrides, resolved
+    from tsc.source import ReadError, read
+    from tsc.verify.choose import chosen
+    from tsc.verify.plan import PlanError
+    from tsc.verify.planning import plan_of
+
+    try:
+        reading = read(spec, stdin_name=stdin_filename, language=lang)
+    except ReadError as error:
+        fail(str(error))
+    data = reading.document.data if reading.document is not None else {}
+    constants, values = _apart(defines or [], data)
+    proof = Proof(wanted=not no_check and cubin is None, budget=budget, allow_unproven=allow_unproven)
+    report = check_reading(reading, overrides(constants, settings), proof)
+    program = resolved(report, quiet=False) if no_check else clean(report)
+    try:
+        plan = plan_of(program.spec, Path(report.name).name, Path(report.name).parent)
+    except PlanError as error:
+        fail(str(error), FAULT_OF_SPEC)
+    try:
+        choices = [*(case or []), *([_filled(values, plan)] if values else [])]
+        chosen(plan, choices)  # a wrong choice is refused before anything is built
+    except PlanError as error:
+        fail(str(error))
+    if prepare is not None:
+        if cubin is not None:
+            fail("`--prepare` writes a cubin, and `--cubin` names one that there is")
+        _write(Path(prepare), _built(report, program), plan)
+        return
+    _look_for_gpu()
+    image = _built(report, program) if cubin is None else _read(Path(cubin))
+    raise typer.Exit(_run(image, plan, choices, seed, timeout, format))
+
+
+def _apart(defines: list[str], data: object) -> tuple[list[str], list[str]]:
+    """The defines of constants that the spec declares, and the others, which are values of a case."""
+    declared = data.get("constants") if isinstance(data, dict) else None
+    names = declared.keys() if isinstance(declared, dict) else ()
+    constants = [text for text in defines if text.partition("=")[0].strip() in names]
+    return constants, [text for text in defines if text not in constants]
+
+
+def _filled(values: list[str], plan: Plan) -> str:
+    """A case of the values given; what they leave open is as in the first case of the spec."""
+    from tsc.verify.choose import values_of
+
+    given = values_of(",".join(values))
+    rest = plan.cases[0] if plan.cases else {}
+    return ",".join(f"{name}={_spelt(value)}" for name, value in {**rest, **given}.items())
+
+
+def _spelt(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _built(report: Report, program: Program) -> bytes:
+    from tsc.cli.build import compile_program
+    from tsc.cli.specs import cuda
+
+    source = cuda(report, program)
+    return compile_program(report, program, source, lineinfo=False, cached=True, verbose=False).cubin
+
+
+def _read(cubin: Path) -> bytes:
+    try:
+        return cubin.read_bytes()
+    except OSError as error:
+        fail(f"`{cubin}` cannot be read: {error.strerror}")
+
+
+def _write(target: Path, image: bytes, plan: Plan) -> None:
+    """Write a cubin and its plan."""
+    from tsc.cli.exits import OutputError
+    from tsc.toolchain.errors import WriteError
+    from tsc.toolchain.write import Output, write_outputs
+    from tsc.verify.plan import SUFFIX, to_json
+
+    if target.suffix != ".cubin":
+        fail(f"`--prepare {target}` names no file that ends in `.cubin`")
+    beside = target.with_suffix(SUFFIX)
+    try:
+        write_outputs([Output(str(target), image), Output(str(beside), to_json(plan).encode())])
+    except WriteError as error:
+        raise OutputError(str(error)) from error
+    print(f"{target}, {beside}: run them by `python -m tsc.verify.run {target}` where there is a GPU")
+
+
+def _look_for_gpu() -> None:
+    """End the command before a build where nothing could run."""
+    from tsc.runtime.driver import connect
+    from tsc.runtime.errors import KernelError
+
+    try:
+        connect()
+    except KernelError as error:
+        fail(f"{error}; `--prepare` writes what a machine with a GPU needs", FAULT_OF_TOOL)
+
+
+def _run(image: bytes, plan: Plan, choices: list[str], seed: int, timeout: float, format: TextOrJson) -> int:
+    """Run a cubin in a process of its own and show what it found; returns the exit code."""
+    from tempfile import TemporaryDirectory
+
+    from tsc.cli.output import show, to_json
+    from tsc.verify.plan import SUFFIX
+    from tsc.verify.plan import to_json as plan_text
+    from tsc.verify.results import data, table
+    from tsc.verify.supervise import supervise
+
+    with TemporaryDirectory(prefix="tsc-verify-") as folder:
+        path = Path(folder, f"{plan.kernel}.cubin")
+        path.write_bytes(image)
+        beside = path.with_suffix(SUFFIX)
+        beside.write_text(plan_text(plan), encoding="utf-8")
+        results, code = supervise(
+            path, beside, kernel=plan.kernel, spec=plan.spec, choices=choices, seed=seed, timeout=timeout
+        )
+    if format is TextOrJson.JSON:
+        show(to_json(data(results)))
+    elif results.cases or not results.error:
+        show(table(results))
+    if results.error and (format is TextOrJson.JSON or not results.cases):
+        sys.stdout.flush()
+        complain(results.error)
+    return code or (0 if results.ok else 1)
