@@ -12,7 +12,7 @@ from tsc.program.conditions import Conditions
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Program, Task
 from tsc.program.paths import Walker
-from tsc.program.tree import Step, TileLoop
+from tsc.program.tree import Loop, Step, TileLoop, walk
 from tsc.program.tree import steps as all_steps
 from tsc.rules.memo import per_program
 from tsc.rules.names.lost import RING_VERBS, lost
@@ -107,9 +107,13 @@ class Holds:
     def idle(self, program: Program, verb: str) -> list[int]:
         """Return the `commit` or `release` steps that never find more held than they keep.
 
-        Of the copies of a repeated step, and of the pieces of a split loop, one that does is enough.
+        Of the copies of a repeated step, and of the pieces of a split loop, one that does is enough. Where a
+        constant says how many are kept, or how often a loop runs, another value may find some.
         """
         steps = self.verbs(verb)
+        keeps = (getattr(step.model, "keep", None) for step in steps)
+        if any(keep is not None and keep.names for keep in keeps) or counted(program, self.task):
+            return []
         busy = {
             step.route
             for step in steps
@@ -130,6 +134,23 @@ class Holds:
         loops = (node for node in self.task.tree if isinstance(node, TileLoop))
         grid = program.queue is not None and program.queue.policy == "grid"
         return grid and any(one.index == step.index for loop in loops for one in all_steps(loop.body))
+
+
+def counted(program: Program, task: Task) -> bool:
+    """Whether a constant decides how often a loop of a task runs, and nothing else does."""
+    for node, _ in walk(task.tree):
+        if not isinstance(node, Loop):
+            continue
+        bounds = (node.start, node.end, node.step)
+        if any(program.flat(bound, node.env).names for bound in bounds):
+            continue
+        names = [name.text for bound in bounds for name in bound.names]
+        for name in names:  # grows while it is walked
+            let = program.spec.let.get(name)
+            names += () if let is None else (it.text for it in let.names if it.text not in names)
+        if program.constants.keys() & set(names):
+            return True
+    return False
 
 
 def _meet(one: str | None, other: str | None) -> bool:
