@@ -150,6 +150,10 @@ class Arrays(ABC):
         """Which columns a row of a causal matrix sees; the last row sees all."""
 
     @abstractmethod
+    def first(self, mask: Any) -> int:
+        """The place, in row-major order, of the first element that is true; there is one."""
+
+    @abstractmethod
     def norm(self, values: Any) -> float:
         """The Euclidean norm of all values, summed in float64."""
 

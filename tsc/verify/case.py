@@ -241,8 +241,7 @@ class _Run:
         count = int(placed.sum().item())
         if not count:
             return found
-        place = int(self.arrays.xp.where(placed)[0][0].item())
-        index = ", ".join(map(str, index_of(place, layout.shape)))
+        index = ", ".join(map(str, index_of(self.arrays.first(placed), layout.shape)))
         sentence = (
             f"{count:,} of {found.elements:,} elements of `{layout.name}` are not written, first [{index}]"
         )

@@ -121,7 +121,7 @@ class NumpyArrays(Arrays):
         rest = raw.host.copy()
         self._put(rest, layout, int(f"{byte:02x}" * layout.unit, 16))
         changed = rest != byte
-        return int(changed.argmax()) if bool(changed.any()) else None
+        return self.first(changed) if bool(changed.any()) else None
 
     def checksum(self, raw: Buffer) -> int:
         """A number that tells a buffer from nearly every other one of its size."""
@@ -277,6 +277,10 @@ class NumpyArrays(Arrays):
     def triangle(self, rows: int, columns: int) -> Any:
         """Which columns a row of a causal matrix sees; the last row sees all."""
         return self.xp.tril(self.xp.ones((rows, columns), dtype=bool), columns - rows)
+
+    def first(self, mask: Any) -> int:
+        """The place, in row-major order, of the first element that is true."""
+        return int(mask.reshape(-1).argmax())
 
     def quiet(self) -> AbstractContextManager[object]:
         """Arithmetic in here gives infinities and NaNs without a warning."""

@@ -75,7 +75,7 @@ class TorchArrays(Arrays):
         rest = raw.clone()
         self.store(rest, layout, int(f"{byte:02x}" * layout.unit, 16))
         changed = rest != byte
-        return int(changed.to(self.xp.uint8).argmax().item()) if bool(changed.any()) else None
+        return self.first(changed) if bool(changed.any()) else None
 
     def checksum(self, raw: Any) -> int:
         """A number that tells a buffer from nearly every other one of its size."""
@@ -215,6 +215,10 @@ class TorchArrays(Arrays):
         """Which columns a row of a causal matrix sees; the last row sees all."""
         full = self.xp.ones(rows, columns, dtype=self.xp.bool, device=self.place)
         return full.tril(diagonal=columns - rows)
+
+    def first(self, mask: Any) -> int:
+        """The place, in row-major order, of the first element that is true."""
+        return int(mask.reshape(-1).to(self.xp.uint8).argmax().item())
 
     def norm(self, values: Any) -> float:
         """The Euclidean norm of all values, summed in float64."""
