@@ -71,6 +71,19 @@ DEVICE void convert_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to,
   }
 }
 
+// Each value becomes what a function from float to float makes of it.
+template <class T, int ROWS, int COLUMNS, bool BY_COLUMNS, class FUNCTION>
+DEVICE void map_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& f, FUNCTION function) {
+  constexpr int step = f.per_word;
+#pragma unroll
+  for (int i = 0; i < f.size; i += step) {
+    float x[step];
+#pragma unroll
+    for (int n = 0; n < step; ++n) x[n] = function(static_cast<float>(f[i + n]));
+    put<T, step>(f, i, pack<T, 4>(x));
+  }
+}
+
 // ---- tensors ----------------------------------------------------------------------------------
 
 // So many rows or columns of a tile lie inside, if it ends inside or begins so far before the end.

@@ -38,6 +38,12 @@ DEVICE void convert_registers(Registers<T, N>& to, const Registers<S, N>& from) 
   }
 }
 
+// Each value becomes what a function from float to float makes of it.
+template <class T, int N, class FUNCTION> DEVICE void map_registers(Registers<T, N>& r, FUNCTION function) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) r[i] = register_of<T>(function(static_cast<float>(r[i])));
+}
+
 // ---- which of a thread's neighbours lie inside ------------------------------------------------
 
 struct Range {

@@ -25,8 +25,8 @@ template <int PENDING> DEVICE void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 // Keeps the compiler from moving accesses to registers ahead of the wait that completes what works on them.
-// NOTES: by index, since NVRTC 13.5 unrolls a range-based loop so late that the fragment is in local memory by
-// then.
+// NOTES: by index, since NVRTC 13.5 unrolls a range-based loop so late that the fragment has gone to local
+// memory by then.
 DEVICE void wgmma_hold(float& x) { asm volatile("" : "+f"(x)::"memory"); }
 DEVICE void wgmma_hold(u32& x) { asm volatile("" : "+r"(x)::"memory"); }
 template <class FRAGMENT> DEVICE void wgmma_hold(FRAGMENT& f) {

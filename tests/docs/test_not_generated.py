@@ -52,7 +52,6 @@ DEBUG
 TAKEN = ["{wait: ring}", "{tma_store: y, at: [tile.m, 0], from: ring}", "{store_wait: 0}", "{release: ring}"]
 GIVEN = ["{acquire: ring}", "{tma_load: x, at: [tile.m, 0], to: ring}", "{commit: ring}"]
 FRAGMENT = "  f: {kind: registers, dtype: f32, shape: [64, 64]}"
-ROWS_OF = f"{FRAGMENT}\n  r: {{kind: registers, dtype: f32, rows_of: f}}"
 SCORES = "  s: {kind: tmem, dtype: f32, shape: [128, 64]}"
 STAGED = "  o: {kind: smem, stages: 4, dtype: bf16, shape: [64, 64]}"
 MERGED = "  both: {kind: merge, of: [ring, other]}"
@@ -84,8 +83,6 @@ CASES = {
         )
     ],
     "`kind: tmem`": operation("{do: nothing}", SCORES, "sm_100a"),
-    "registers with `shape`": operation("{zero: f}"),
-    "registers with `rows_of`": operation("{zero: r}", ROWS_OF),
     "`interleave`": [spec(more_of_ring=", interleave: 2")],
     "try steps of a `merge` or `fork`": [
         spec(
@@ -133,10 +130,6 @@ CASES = {
             store=[TAKEN[0], "{tma_store: y, at: [tile.m, 0], from: ring, rows: m - tile.m}", *TAKEN[2:]]
         ).replace("[64, 64]", "[64, 32]")
     ],
-    "`stmatrix`": operation("{stmatrix: ring, from: f}"),
-    "`ldmatrix`": operation("{ldmatrix: f, from: ring}"),
-    "`wgmma`": operation("{wgmma: f, a: ring, b: ring}"),
-    "`wgmma_wait`": operation("{wgmma_wait: 0}", ""),
     "`tcgen05_mma`": operation("{tcgen05_mma: s, a: ring, b: ring}", SCORES, "sm_100a"),
     "`tcgen05_ld`": operation("{tcgen05_ld: f, from: s}", ON_TENSOR_MEMORY, "sm_100a"),
     "`tcgen05_st`": operation("{tcgen05_st: s, from: f}", ON_TENSOR_MEMORY, "sm_100a"),

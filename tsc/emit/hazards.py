@@ -31,7 +31,7 @@ KEPT = frozenset((UNFENCED, PENDING, OPEN))  # by a sync
 NONE: Marks = frozenset()
 LED: Place = ("", 0, "")  # no place: marked where the leader alone has waited since the last sync
 
-APART = frozenset(("load", "store", "do", "zero", "convert"))
+APART = frozenset(("load", "store", "do", "zero", "convert", "activate"))
 PRIVATE = frozenset(("thread", "warp", "lane"))
 
 

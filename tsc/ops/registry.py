@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tsc.ops import (
+    activate,
     bulk_load,
     bulk_store,
     convert,
@@ -40,6 +41,7 @@ OPERATIONS: tuple[Operation, ...] = (
     store.OP,
     zero.OP,
     convert.OP,
+    activate.OP,
     stmatrix.OP,
     ldmatrix.OP,
     wgmma.OP,
