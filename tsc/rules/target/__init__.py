@@ -24,6 +24,7 @@ from tsc.rules.target import (
     scalar_of_narrow_dtype,
     store_before_the_tensor,
     tma_box_does_not_fit,
+    uneven_share,
     unknown_target,
     unsolvable_shape,
 )
@@ -49,5 +50,6 @@ RULES: tuple[ModuleType, ...] = (
     idle_cta_count,
     fixed_cta_count,
     counter_of_wrong_kind,
+    uneven_share,
     not_generated,
 )
