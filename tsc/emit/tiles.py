@@ -12,6 +12,7 @@ from typing import Any
 from tsc.emit.function import Function
 from tsc.emit.kernel import Kernel, storage
 from tsc.emit.plan import Item, Statement
+from tsc.emit.roles import warpgroup_registers
 from tsc.emit.scope import Scope
 from tsc.expr import Cpp, Expr, Interval, interval, parse, provably, substitute, to_cpp
 from tsc.expr.tree import Binary, Choice, Ref, walk
@@ -71,15 +72,16 @@ def declare_tiles(function: Function, scope: Scope) -> Decoder:
     own = kernel.spelled[queue.name]
     # The queue's own name is taken by the address of its answers, if there are any.
     name = function.names.free(f"{own}_order") if queue.dynamic else own
-    frugal = bool(shape.divisors) and is_frugal(function.task)
+    frugal = bool(shape.divisors) and is_frugal(program, function.task)
     type_ = "TilesBy<PlainDivisor>" if frugal else "Tiles"
     made = Statement("tiles", {"type": type_, "name": name, "values": values})
     return Decoder((made,), name, "i64" if shape.wide else "u32")
 
 
-def is_frugal(task: Task) -> bool:
+def is_frugal(program: Program, task: Task) -> bool:
     """Whether a task has too few registers for divisions that are prepared."""
-    return task.registers is not None and task.registers <= FRUGAL
+    groups = warpgroup_registers(program)
+    return task.first_warp is not None and groups[task.first_warp // 4] <= FRUGAL
 
 
 def tile_plan(kernel: Kernel, seq: bool) -> dict[str, Any] | None:
@@ -91,7 +93,7 @@ def tile_plan(kernel: Kernel, seq: bool) -> dict[str, Any] | None:
     order = BY_KIND[queue.order.kind]
     note = "; a unit is a cluster of tiles" if kernel.cluster_size > 1 else ""
     return {
-        "frugal": bool(shape.divisors) and any(map(is_frugal, kernel.program.tasks)),
+        "frugal": bool(shape.divisors) and any(is_frugal(kernel.program, task) for task in kernel.program.tasks),
         "fields": [*(axis for axis, _ in queue.axes), *(["seq"] if seq else [])],
         "comment": f"{order.comment(queue.order)}{note}",
         "members": shape.members(kernel),
@@ -157,7 +159,7 @@ class _Shape:
         self.picked: set[str] = set()
         # One tile a CTA: to prepare a division would cost more than to divide.
         self.divisors = self._divisors(late) if queue.policy != "grid" else set[str]()
-        self.divisor = "DIVISOR" if any(map(is_frugal, program.tasks)) else "Divisor"
+        self.divisor = "DIVISOR" if any(is_frugal(program, task) for task in program.tasks) else "Divisor"
         asked = {name for step in self.walk.steps for name in step.free}
         asked |= {name for expr in self.walk.coordinates.values() for name in expr.free}
         self.counted = queue.policy in ("static", "atomic")
