@@ -58,7 +58,7 @@ class Worker:
         """The worker's messages up to the one with `done`, or up to Lost.
 
         `silence` is how many seconds may pass between messages, `first` before the first one of a new worker,
-        which has to set itself up.
+        which has to set itself up. To be read to its end before the next request.
         """
         patience = silence
         if self._process is None:

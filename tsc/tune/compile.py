@@ -1,0 +1,143 @@
+"""From points to cubins, in several processes: check, prove and compile; what does not fit says why."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tsc.check import Proof, Report, check_reading
+from tsc.diagnostics.model import Severity
+from tsc.source import Reading, read
+from tsc.spec.document import Spec
+from tsc.spec.load import to_spec
+from tsc.spec.overrides import Overrides
+from tsc.tune.space import Point, overrides_of, unmet
+
+WHERE = "tune.where"
+COMPILER = "compiler"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a point: a cubin, or the reason why there is none."""
+
+    point: str
+    rule: str = ""
+    """what throws it out: a rule's code and name, `tune.where` or `compiler`; empty where it fits"""
+    reason: str = ""
+    cubin: bytes = b""
+    spills: int = 0
+    registers: int = 0
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing is against it so far."""
+        return not self.rule
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a process needs to know of a spec."""
+
+    path: str
+    base: Overrides
+    proof: Proof
+
+
+def processes(wanted: int = 0) -> int:
+    """How many processes to use."""
+    return wanted or max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+
+
+def each(
+    function: Callable[[Job, Point], Outcome], job: Job, points: Sequence[Point], jobs: int = 0
+) -> Iterator[Outcome]:
+    """What a function makes of every point, as it is done, in processes of their own."""
+    count = min(processes(jobs), len(points))
+    if count <= 1:
+        yield from (function(job, point) for point in points)
+        return
+    # Not forked: a compiler that this process has used may hold locks.
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(count, mp_context=spawn) as pool:
+        futures = [pool.submit(function, job, point) for point in points]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def examine(job: Job, point: Point) -> Outcome:
+    """Whether a point fits: the conditions of `tune.where`, the rules and the proof."""
+    return _report(job, point)[1] or Outcome(point.name)
+
+
+def build(job: Job, point: Point) -> Outcome:
+    """The cubin of a point that fits."""
+    from tsc.emit import NotGenerated, emit
+    from tsc.toolchain.build import compile_source
+    from tsc.toolchain.cache import default_cache
+    from tsc.toolchain.errors import ToolchainError
+    from tsc.toolchain.includes import with_nested
+
+    report, against = _report(replace(job, proof=Proof(wanted=False)), point)
+    program = report.program
+    if against is not None or program is None or report.document is None:
+        return against or Outcome(point.name, COMPILER, "the spec has no program")
+    document = replace(report.document, name=Path(report.name).name)
+    works = {
+        name: replace(work, text_name=document.name) if work.text_name == report.name else work
+        for name, work in program.works.items()
+    }
+    try:
+        source = emit(replace(program, works=works), document=document)
+        headers = with_nested(program.includes, Path(report.name).parent)
+        built = compile_source(source, headers, program.targets[0], cache=default_cache())
+    except (NotGenerated, ToolchainError) as error:
+        return Outcome(point.name, COMPILER, str(error))
+    spills = built.usage.spill_stores + built.usage.spill_loads
+    return Outcome(point.name, cubin=built.cubin, spills=spills, registers=built.usage.registers)
+
+
+def _report(job: Job, point: Point) -> tuple[Report, Outcome | None]:
+    """The check of a point, and what is against it."""
+    reading, spec = spec_of(job.path, job.base)
+    if spec is None or spec.tune is None:
+        raise ValueError(f"`{job.path}` has no space")
+    report = check_reading(reading, overrides_of(point.values, spec, job.base), job.proof)
+    if report.program is not None and point.values:
+        condition = unmet(spec.tune.where, report.program.constants)
+        if condition:
+            return report, Outcome(point.name, WHERE, f"`{condition}` is false")
+    for diagnostic in report.diagnostics:
+        if diagnostic.severity is Severity.ERROR:
+            return report, Outcome(point.name, f"{diagnostic.code} {diagnostic.name}", diagnostic.message)
+    return report, None
+
+
+def thrown_out_at_once(points: Iterable[Point], spec: Spec) -> Iterator[Outcome]:
+    """The points whose constants alone break a condition of `tune.where`; nothing is checked for them."""
+    for point in points:
+        if point.values and spec.tune is not None:
+            condition = unmet(spec.tune.where, {**spec.constants, **point.values})
+            if condition:
+                yield Outcome(point.name, WHERE, f"`{condition}` is false")
+
+
+_READ: dict[str, tuple[Reading, Spec | None]] = {}
+
+
+def spec_of(path: str, base: Overrides) -> tuple[Reading, Spec | None]:
+    """A spec as the call changes it, read once a process. Raises `tsc.source.ReadError`."""
+    key = f"{path} {base}"
+    if key not in _READ:
+        reading = read(path)
+        spec = to_spec(reading.document, base)[0] if reading.document is not None else None
+        _READ[key] = reading, spec
+    return _READ[key]
