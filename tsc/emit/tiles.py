@@ -93,7 +93,7 @@ def tile_plan(kernel: Kernel, seq: bool) -> dict[str, Any] | None:
     order = BY_KIND[queue.order.kind]
     note = "; a unit is a cluster of tiles" if kernel.cluster_size > 1 else ""
     return {
-        "frugal": bool(shape.divisors) and any(is_frugal(kernel.program, task) for task in kernel.program.tasks),
+        "frugal": bool(shape.divisors) and shape.divisor == "DIVISOR",
         "fields": [*(axis for axis, _ in queue.axes), *(["seq"] if seq else [])],
         "comment": f"{order.comment(queue.order)}{note}",
         "members": shape.members(kernel),
