@@ -45,6 +45,8 @@ def test_a_text_may_have_several_lines() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "message", "help"),
     [
+        ("relu(a", "(a", "`(` is not closed", "write `)`"),
+        ("a) + (b", ") +", "`)` closes nothing", "remove it"),
         ("a @", "", "cannot be read", ""),
         ("a @ b.t", ".t", "`.t` is not part", "`.T` of a matrix"),
         ("a ** 2", "a ** 2", "`**` is not part", "a product"),

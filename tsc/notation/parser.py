@@ -67,6 +67,7 @@ def parse(text: str) -> Node:
                 place + 1,
                 "names are made of letters a to z, digits and `_`",
             )
+    _check_parentheses(text)
     try:
         tree = ast.parse(f"({text.translate(_BLANKS)})", mode="eval").body
     except (MemoryError, RecursionError):
@@ -78,6 +79,21 @@ def parse(text: str) -> Node:
             "the reference cannot be read from here on", min(start, end), end, "put its parts in parentheses"
         ) from None
     return _convert(tree, 1)
+
+
+def _check_parentheses(text: str) -> None:
+    opened: list[int] = []
+    for place, character in enumerate(text):
+        if character == "(":
+            opened.append(place)
+        elif character == ")":
+            if not opened:
+                raise NotationError(
+                    "`)` closes nothing", place, place + 1, "remove it, or open one before it"
+                )
+            opened.pop()
+    if opened:
+        raise NotationError("`(` is not closed", opened[-1], opened[-1] + 1, "write `)` behind what it holds")
 
 
 def _too_deep(start: int, end: int) -> NotationError:

@@ -26,6 +26,7 @@ from tsc.rules import (
     target,
     text,
     tiles,
+    verify,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ MODULES: tuple[ModuleType, ...] = (
     *structure.RULES,
     *routing.RULES,
     *roles.RULES,
+    *verify.RULES,
     *capacity.RULES,
     *matrix.RULES,
     *brackets.RULES,
