@@ -6,7 +6,7 @@ Cubins are built here where tsc's own dependencies are installed; elsewhere TSC_
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     def load(spec: str, **settings: int | str) -> Any:
         key = (spec, tuple(sorted(settings.items())))
         if key not in loaded:
-            name = "_".join([spec.replace("/", "_"), *(f"{k}{v}" for k, v in key[1])]) + ".cubin"
+            name = cubin_name(spec, settings)
             ready = os.environ.get("TSC_CUBINS")
             path = Path(ready) / name if ready else tmp_path_factory.mktemp("cubins") / name
             if not ready:
@@ -39,7 +39,12 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     return load
 
 
-def build(spec: str, path: Path, settings: dict[str, int | str]) -> None:
+def cubin_name(spec: str, settings: Mapping[str, int | str]) -> str:
+    """The file of a kernel in the folder that TSC_CUBINS names."""
+    return "_".join([spec.replace("/", "_"), *(f"{k}{v}" for k, v in sorted(settings.items()))]) + ".cubin"
+
+
+def build(spec: str, path: Path, settings: Mapping[str, int | str]) -> None:
     from typer.testing import CliRunner
 
     from tsc.cli.app import app
