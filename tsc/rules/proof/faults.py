@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tsc.prove.verdict import Alarm
     from tsc.rules.proof.teller import Teller
 
+STORES = frozenset(("tma_store", "tma_reduce", "bulk_store"))
 _KINDS = {
     "deadlock": "deadlock",
     "lap": "lapped-wait",
@@ -70,4 +71,6 @@ def _of_race(teller: Teller, alarm: Alarm) -> str:
         return "missing-proxy-fence"
     if first.owner is not None and second.owner is not None and first.owner.resource != second.owner.resource:
         return "overlay-race"
+    if first.engine in STORES and second.write and not second.engine:
+        return "staging-reused"
     return "race-with-engine" if first.engine or second.engine else "race"

@@ -66,7 +66,7 @@ def edit(teller: Teller, first: Access, second: Access) -> str:
     ring = memory.name if memory is not None and memory.ring else None
     waiting = _WAITS.get(first.engine)
     if waiting is not None:
-        if first.write:
+        if first.write and first.engine != "wgmma":
             waiting = "`{store_wait: 0, until: written}`"
         if same:
             return f"put {waiting} before {later}"

@@ -23,6 +23,7 @@ from tsc.rules.routing import (
     unknown_at_call,
     unmentioned_in_snippet,
     unused_token,
+    written_and_only_read,
 )
 
 RULES: tuple[ModuleType, ...] = (
@@ -37,6 +38,7 @@ RULES: tuple[ModuleType, ...] = (
     duplicate_output,
     snippet_breaks_rules,
     undeclared_in_snippet,
+    written_and_only_read,
     name_collides_in_snippet,
     listed_twice,
     unmentioned_in_snippet,
