@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Memory, Pipeline, Program
+from tsc.rules.roles.peers_not_counted import of_one_cta
 from tsc.rules.roles.sides import unclear
 from tsc.source.route import Route
 from tsc.spec.document import KernelExpect
@@ -48,7 +49,11 @@ def check(program: Program) -> Iterator[Finding]:
             sides = {"full_arrivals": ring.producers, "empty_arrivals": ring.consumers} if ring else {}
             whose = {side: f" ({series(who) if who else 'nobody'})" for side, who in sides.items()}
             route = (*memory.route, "expect")
-            yield from _compare(program, mine, route, _figures(memory, ring), f"`{name}`", whose)
+            figures = _figures(memory, ring)
+            count = program.values.integer(getattr(mine, "empty_arrivals", None), (*route, "empty_arrivals"))
+            if ring is not None and of_one_cta(program, ring, count):
+                figures["empty_arrivals"] = None  # has a rule of its own
+            yield from _compare(program, mine, route, figures, f"`{name}`", whose)
 
 
 def _figures(memory: Memory, ring: Pipeline | None) -> dict[str, int | str | None]:

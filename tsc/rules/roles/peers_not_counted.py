@@ -1,0 +1,68 @@
+"""Counts the readers of a multicast stage in one CTA only.
+
+What it does
+    Compares `empty_arrivals` under `expect` with the arrivals of this CTA alone, for rings that a load of
+    another CTA fills too.
+
+Why is this bad
+    Who multicasts writes the stage of every CTA along the axis, and may do so when the readers of all of them
+    have given it back. With the own readers alone the next load overwrites what a peer still reads.
+
+Example
+    launch: {cluster: {m: 2}}
+    ab: {kind: smem, stages: 4, expect: {empty_arrivals: 2}, ...}       # two warpgroups in each of two CTAs
+    - {tma_load: b, at: [tile.n * BN, loop * BK], to: ab.b, multicast: m}
+
+Use instead
+    ab: {kind: smem, stages: 4, expect: {empty_arrivals: 4}, ...}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.program.model import Pipeline, Program
+from tsc.spec.wording import series
+
+RULE = Rule(
+    "TSC179", "peers-not-counted", Severity.ERROR, "an expected count misses the readers of the other CTAs"
+)
+
+
+def check(program: Program) -> Iterator[Finding]:
+    """Yield a finding for each expected count that is right for one CTA, and there are more."""
+    for name, memory in program.memories.items():
+        ring = program.pipelines.get((name, 0))
+        expect = getattr(program.spec.resources[name], "expect", None)
+        if ring is None or expect is None or not ring.multicast:
+            continue
+        route = (*memory.route, "expect", "empty_arrivals")
+        wanted = program.values.integer(expect.empty_arrivals, route)
+        if not of_one_cta(program, ring, wanted):
+            continue
+        axes = dict(program.cluster)
+        along = " and ".join(f"{axes[axis]} along `{axis}`" for axis in ring.multicast)
+        loads = (
+            step
+            for task in program.tasks
+            for step in task.steps()
+            if getattr(step.model, "multicast", None)
+            and any(touch.writes and touch.reference.name == name for touch in program.touches(step, task))
+        )
+        routes = dict.fromkeys(step.route for step in loads)
+        yield Finding(
+            RULE.name,
+            f"`empty_arrivals` of `{name}` is {ring.empty_arrivals:,}, and {wanted:,} counts "
+            f"{series(ring.consumers)} of one CTA, where loads reach {along}",
+            Place(route),
+            tuple(Place((*one, "multicast"), label="fills the stage of the others too") for one in routes),
+            help=f"write `empty_arrivals: {ring.empty_arrivals}`, or take it away: it is derived",
+        )
+
+
+def of_one_cta(program: Program, ring: Pipeline, wanted: int | None) -> bool:
+    """Whether a count of arrivals is that of one CTA's readers, and those of others are missing."""
+    axes = dict(program.cluster)
+    reached = 1 + sum(axes.get(axis, 1) - 1 for axis in ring.multicast)
+    return reached > 1 and wanted is not None and wanted * reached == ring.empty_arrivals
