@@ -27,8 +27,8 @@ MANIFEST: dict[str, object] = {
     ],
     "workspace": [{"name": "partial", "dtype": "f32", "shape": ["8", "m"], "zero": "every_launch"}],
     "dims": {
-        "m": {"min": 0, "max": 2147483647, "multiple_of": 1},
-        "n": {"min": 8, "max": 4096, "multiple_of": 8},
+        "m": {"min": 0, "max": 2147483647, "multiple_of": 1, "runs_at_zero": True},
+        "n": {"min": 8, "max": 4096, "multiple_of": 8, "runs_at_zero": False},
     },
     "asserts": [{"expr": "n % 8 == 0", "text": "n is a multiple of 8"}],
     "block": [96, 1, 1],

@@ -54,6 +54,16 @@ def test_json_is_one_ascii_line_and_the_same_data(sample: dict[str, object]) -> 
     assert to_json(decode_manifest(text.encode())) == text
 
 
+def test_a_dim_says_whether_the_kernel_runs_with_it_at_zero(sample: dict[str, object]) -> None:
+    of = decode_manifest(encoded(sample)).dims
+    assert (of["m"].runs_at_zero, of["n"].runs_at_zero) == (True, False)
+    sample["dims"] = {
+        "m": {"min": 0, "max": 1, "multiple_of": 1},
+        "n": {"min": 0, "max": 1, "multiple_of": 1},
+    }
+    assert not decode_manifest(encoded(sample)).dims["m"].runs_at_zero
+
+
 def test_an_unknown_key_is_overlooked(sample: dict[str, object]) -> None:
     known = decode_manifest(encoded(sample))
     assert decode_manifest(encoded({**sample, "later": [1]})) == known

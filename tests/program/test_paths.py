@@ -33,6 +33,7 @@ INNER = (
 BOUNDS = ("n", "m", "n - 1", "3", "n * 2", "1", "max(1, m)")
 HEAD = """
 params: {x: {dtype: f32, shape: [n, m]}}
+dims: {n: {min: 0}, m: {min: 0}}
 launch: {grid: [1]}
 resources: {r: {kind: signal, stages: 8}, tiles: {kind: queue, policy: %s, axes: {row: m}}}
 tasks: {t: {warps: 1, schedule: %s}, other: {warps: 1, schedule: [{wait: r}, {release: r}]}}

@@ -125,7 +125,7 @@ def test_ranges_bound_what_is_known_at_launch() -> None:
     )
     spans = {name: (span.lo, span.hi) for name, span in found.ranges.items()}
     assert spans["n"] == (2, 100)
-    assert spans["k"] == (0, 2**31 - 1)
+    assert spans["k"] == (1, 2**31 - 1)
     assert spans["s"] == (0, 255)
     assert (spans["half"], spans["next"]) == ((1, 50), (1, 305))
     assert "r" not in spans and "unbounded" not in spans

@@ -65,7 +65,7 @@ def test_a_number_knows_its_least_value_and_the_promise_for_it() -> None:
             loop("max(n, 2)").replace("domain_loop", "for").replace("body", "as: i, body"),
         )
     )
-    assert [(number.lo, number.hi) for number in found.questions.numbers] == [(0, None), (2, None)]
+    assert [(number.lo, number.hi) for number in found.questions.numbers] == [(1, None), (2, None)]
     found = asked(task("a", loop("cdiv(k, 64)")), "launch: {grid: [1]}\ndims: {k: {min: 100}}")
     assert [number.lo for number in found.questions.numbers] == [2]
     assert found.promises == {"`k` keeps to `min: 100`"}
@@ -179,7 +179,7 @@ def test_a_dim_and_its_share_are_one_number() -> None:
     assert found.bounds == [Bound(0, 2), Bound(0), Bound(0, 4)]
     assert found.tests == [Exceeds(Bound(0), 1, None)]
     assert found.promises == {"`n` keeps to `multiple_of: 4`"}
-    apart = asked(task("a", loop("n // 3")) + ", " + task("b", loop("n")), dims)
+    apart = asked(task("a", loop("n // 5")) + ", " + task("b", loop("n")), dims)
     assert apart.bounds == [Bound(0), Bound(1)]
     assert not apart.promises
 
@@ -300,7 +300,9 @@ def test_odd_programs_get_answers_of_their_own(nodes: tuple[str, ...]) -> None:
 
 def test_what_a_loop_tells_of_its_bound_holds_only_inside() -> None:
     # Inside of the loop there is a round, so its number is 1 or more there; but not where the loop begins.
-    found = asked(task("a", loop("n", "{for: n, as: i, body: [task_sync]}")))
+    found = asked(
+        task("a", loop("n", "{for: n, as: i, body: [task_sync]}")), "launch: {grid: [1]}\ndims: {n: {min: 0}}"
+    )
     assert [number.lo for number in found.questions.numbers] == [0]
 
 

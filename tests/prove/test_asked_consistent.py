@@ -11,7 +11,8 @@ from tsc.prove.verdict import Answer
 
 
 def test_witness_is_small() -> None:
-    found = asked(task("a", when("k > 100 and n == 7"), loop("cdiv(k, 64)")))
+    zero = "launch: {grid: [1]}\ndims: {k: {min: 0}}"
+    found = asked(task("a", when("k > 100 and n == 7"), loop("cdiv(k, 64)")), zero)
     numbers = [number.name for number in found.questions.numbers]
     assert numbers == ["cdiv(k, 64)"]
     assert found.questions.witness([Answer(0, (), 1, True), Answer(0, (), 2, False)]) == {"k": 65}

@@ -164,6 +164,47 @@ def test_nothing_is_launched_for_an_extent_of_zero(
     assert driver.launches == []
 
 
+ZERO = {"min": 0, "max": 2**31 - 1, "multiple_of": 1, "runs_at_zero": True}
+
+
+@pytest.mark.parametrize(("m", "k", "launched"), [(4, 0, 1), (0, 0, 0), (0, 8, 0), (4, 8, 1)])
+def test_a_dim_may_be_zero_where_the_kernel_runs_with_it(
+    make: Make, driver: FakeDriver, m: int, k: int, launched: int
+) -> None:
+    kernel = make(
+        params=[tensor("a", "m", "k // 2"), tensor("d", "m", "8", access="out")],
+        dims={"m": dim(), "k": ZERO},
+        arguments=[{"kind": "pointer", "tensor": name} for name in "ad"],
+    )
+    for _ in range(2):
+        kernel(Tensor(m, k // 2, address=0 if k == 0 else ADDRESS), Tensor(m, 8), k=k)
+    assert len(driver.launches) == 2 * launched
+    pointers = [bytes(8) if k == 0 else ADDRESS.to_bytes(8, "little"), ADDRESS.to_bytes(8, "little")]
+    assert all(one.parameters == pointers for one in driver.launches)
+
+
+def test_a_product_of_extents_is_empty_by_either(make: Make, driver: FakeDriver) -> None:
+    kernel = make(
+        params=[tensor("a", "m * k"), tensor("d", "m", access="out")],
+        dims={"m": dim(), "k": ZERO},
+        arguments=[],
+    )
+    kernel(Tensor(0, address=0), Tensor(0), k=0)
+    assert driver.launches == []
+    kernel(Tensor(0, address=0), Tensor(8), k=0)
+    assert len(driver.launches) == 1
+
+
+def test_a_dim_at_zero_does_not_excuse_an_output_without_memory(make: Make, driver: FakeDriver) -> None:
+    kernel = make(
+        params=[tensor("a", "m", "k"), tensor("d", "m", "8", access="out")],
+        dims={"m": dim(), "k": ZERO},
+        arguments=[],
+    )
+    with pytest.raises(LaunchError, match="`d` has elements and no memory"):
+        kernel(Tensor(4, 0, address=0), Tensor(4, 8, address=0))
+
+
 def test_nothing_is_launched_for_a_grid_of_zero(make: Make, driver: FakeDriver) -> None:
     make(grid=["m // 8", "1", "1"])(Tensor(7, 4))
     assert driver.launches == []

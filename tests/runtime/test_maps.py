@@ -10,7 +10,7 @@ from cuda.bindings import driver as bindings
 from tests.runtime.arrays import ADDRESS, Tensor
 from tests.runtime.conftest import Make
 from tests.runtime.fake_driver import FakeDriver
-from tests.runtime.manifests import tensor
+from tests.runtime.manifests import dim, tensor
 from tsc.runtime.errors import LaunchError
 from tsc.runtime.kernel import Kernel
 
@@ -128,6 +128,44 @@ def test_a_workspace_has_maps_too(make: Make, driver: FakeDriver) -> None:
     (encoded,) = driver.encoded
     assert encoded.address == int.from_bytes(driver.launches[0].parameters[1], "little")
     assert (encoded.extents, encoded.pitches) == ([64, 8], [256])
+
+
+ZERO = {"min": 0, "max": 2**31 - 1, "multiple_of": 1, "runs_at_zero": True}
+
+
+@pytest.mark.parametrize(("access", "memsets"), [("in", 1), ("out", 3)])
+def test_a_tensor_without_elements_gets_a_map_of_zeros(
+    make: Make, driver: FakeDriver, access: str, memsets: int
+) -> None:
+    kernel = make(
+        params=[tensor("a", "m", "h", "k", access=access), tensor("d", "m", "8", dtype="f32")],
+        dims={"m": dim(), "h": dim(), "k": ZERO},
+        arguments=[{"kind": "tensor_map", "map": 0}, {"kind": "pointer", "tensor": "a"}],
+        tensor_maps=[{"tensor": "a", "box": [1, 8, 64], "swizzle": 128, "l2": 128, "fill": "zero"}],
+    )
+    for _ in range(3):
+        kernel(Tensor(4, 5, 0, address=0), Tensor(4, 8, dtype="float32"))
+    (encoded,) = driver.encoded
+    # 16 bytes of the loader's, since the driver makes no map of no elements.
+    assert (encoded.extents, encoded.pitches, encoded.box) == ([8, 1, 1], [16, 16], [64, 8, 1])
+    assert encoded.address not in (0, ADDRESS) and encoded.address % 16 == 0
+    filled = driver.named("cuMemsetD8Async")
+    assert [(pointer, value) for pointer, value, *_ in filled] == [(encoded.address, 0)] * memsets
+    assert [launched.parameters[1] for launched in driver.launches] == [bytes(8)] * 3
+    kernel.close()
+    assert driver.freed == [encoded.address]
+
+
+def test_a_tensor_without_elements_in_another_order(make: Make, driver: FakeDriver) -> None:
+    kernel = make(
+        params=[tensor("a", "k", "m", order=[1, 0], dtype="f32")],
+        dims={"m": dim(), "k": ZERO},
+        arguments=[{"kind": "tensor_map", "map": 0}],
+        tensor_maps=[{"tensor": "a", "box": [8, 32], "swizzle": 0, "l2": 128, "fill": "zero"}],
+    )
+    kernel(Tensor(0, 4, address=0, dtype="float32"))
+    kernel(Tensor(8, 4, strides=(1, 8), dtype="float32"))
+    assert [(one.extents, one.pitches) for one in driver.encoded] == [([4, 1], [16]), ([8, 4], [32])]
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,7 @@ def _dim(value: object, route: str) -> Dim:
         min=fields.integer("min", _LOW, _HIGH),
         max=fields.integer("max", _LOW, _HIGH),
         multiple_of=fields.integer("multiple_of", 1, _HIGH),
+        runs_at_zero="runs_at_zero" in fields and fields.flag("runs_at_zero"),
     )
 
 

@@ -64,11 +64,15 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Dim:
-    """What a run-time extent may be; both ends belong to the range."""
+    """What a run-time extent may be; both ends belong to the range.
+
+    A tensor that is empty because this is 0 keeps the kernel from being launched, unless it `runs_at_zero`.
+    """
 
     min: int
     max: int
     multiple_of: int
+    runs_at_zero: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,12 @@ def manifest_of(
             if t.workspace
         ],
         "dims": {
-            name: {"min": dim.interval.lo, "max": dim.interval.hi, "multiple_of": dim.multiple_of}
+            name: {
+                "min": dim.least,
+                "max": dim.interval.hi,
+                "multiple_of": dim.multiple_of,
+                **({"runs_at_zero": True} if dim.runs_at_zero else {}),
+            }
             for name, dim in program.dims.items()
         },
         "asserts": _asserts(kernel),

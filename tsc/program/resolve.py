@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -12,7 +12,7 @@ from tsc.ops.registry import BY_VERB
 from tsc.program.accesses import Meanings, touches
 from tsc.program.expand import operand_of
 from tsc.program.graph import dependency_graph
-from tsc.program.model import Dim, Group, Memory, Order, Program, Queue, Scalar, Task, Tensor, Work
+from tsc.program.model import INT32, Dim, Group, Memory, Order, Program, Queue, Scalar, Task, Tensor, Work
 from tsc.program.names import dims_of, let_stages, sites
 from tsc.program.queue import answer_bytes, place_answers
 from tsc.program.rings import pipelines, ring_uses
@@ -21,10 +21,10 @@ from tsc.program.target import find_target
 from tsc.program.tasks import instances, place_warps, replica_counts
 from tsc.program.values import Values
 from tsc.program.works import includes_of, works_of
+from tsc.source.route import Route
 from tsc.spec import resources as kinds
 from tsc.spec.document import Spec
 
-INT32 = 2**31 - 1
 # A device has at most this many multiprocessors for the purpose of choosing widths; today's largest has 160.
 MOST_SMS = 1024
 
@@ -231,9 +231,22 @@ def _dims(spec: Spec, values: Values) -> dict[str, Dim]:
         low = values.integer(model.min, (*route, "min")) if model is not None else None
         high = values.integer(model.max, (*route, "max")) if model is not None else None
         step = values.integer(model.multiple_of, (*route, "multiple_of")) if model is not None else None
-        low, high, step = max(0, low or 0), INT32 if high is None else high, max(1, step or 1)
-        found[name] = Dim(name, Interval(low, max(low, high)), step, tuple(uses))
+        least, high, step = max(0, low or 0), INT32 if high is None else high, max(1, step or 1)
+        empties = _empties(spec, values, name, uses)
+        dim = Dim(name, Interval(), step, tuple(uses), least, empties, runs_at_zero=low == 0)
+        first = max(least, dim.unpromised.lo)
+        found[name] = replace(dim, interval=Interval(first, max(first, high)))
     return found
+
+
+def _empties(spec: Spec, values: Values, name: str, uses: Iterable[Route]) -> bool:
+    """Whether a tensor is empty where a dim is 0, whatever the others are."""
+    for _, param, _, index in uses:
+        extent = values.flat((spec.params[str(param)].shape or ())[int(index)])
+        others = dict.fromkeys(extent.free - {name}, Interval(0, INT32))
+        if interval(extent, {**others, name: Interval(0, 0)}) == Interval(0, 0):
+            return True
+    return False
 
 
 def _queue(spec: Spec, values: Values) -> Queue | None:

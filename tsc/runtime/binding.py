@@ -45,7 +45,7 @@ def bind(
     elements = [(param, in_elements(param, facts)) for param, facts in tensors]
     env = infer(signature, [(param, laid.shape) for param, laid in elements], given, known)
     laid = {param.name: check_strides(param, one) for param, one in elements}
-    empty = any(0 in one.shape for one in laid.values())
+    empty = _is_empty(signature, [(param, one.shape) for param, one in elements], env)
     workspace_bytes = []
     for tensor in signature.workspace:
         shape = tuple(extent.value(env) for extent in tensor.shape)
@@ -59,6 +59,17 @@ def bind(
     empty = empty or 0 in grid
     packed = () if empty else tuple(_packed(signature, laid, env))
     return Binding(laid, tuple(workspace_bytes), grid, empty, packed)
+
+
+def _is_empty(signature: Signature, shapes: Sequence[tuple[TensorParam, Sequence[int]]], env: Env) -> bool:
+    """Whether a tensor has no elements, and not because of a dim at 0 with which the kernel runs."""
+    dims = signature.manifest.dims
+    for param, shape in shapes:
+        for extent, value in zip(param.shape, shape, strict=True):
+            zeros = [name for name in extent.names if name in dims and env[name] == 0]
+            if value == 0 and not (zeros and all(dims[name].runs_at_zero for name in zeros)):
+                return True
+    return False
 
 
 def grid_of(signature: Signature, env: Env) -> tuple[int, int, int]:

@@ -6,7 +6,7 @@ import math
 import struct
 import threading
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from tsc.artifact.manifest import (
     CounterArgument,
@@ -22,15 +22,19 @@ from tsc.runtime.counters import Counters
 from tsc.runtime.devices import RESIDENT, Device, Devices, persistent
 from tsc.runtime.dims import fill
 from tsc.runtime.driver import PER_THREAD_STREAM, Cuda
+from tsc.runtime.dtypes import DTYPES
 from tsc.runtime.errors import LaunchError
 from tsc.runtime.launch import NOTHING, Launch, Nothing, Parameters
-from tsc.runtime.layout import check_address, check_place
-from tsc.runtime.maps import TensorMaps
+from tsc.runtime.layout import Laid, check_address, check_place
+from tsc.runtime.maps import STAND_IN_BYTES, TensorMaps
 from tsc.runtime.scalars import Number, number, packed_or_refused
-from tsc.runtime.signature import ScalarParam, Slot, TensorParam, signature_of
+from tsc.runtime.signature import ScalarParam, Slot, TensorParam, WorkspaceTensor, signature_of
 from tsc.runtime.streams import cupy_current, handle_of, torch_current
 from tsc.runtime.tensors import ASK_DRIVER, Facts, host_sentence, read_torch
 from tsc.runtime.workspace import Block, Workspaces
+
+Mapped: TypeAlias = tuple[Mapping[str, int], Mapping[str, Laid]]
+"""Address and place in memory of what tensor maps are made of."""
 
 _KEPT_LAUNCHES = 256
 _KEPT_BINDINGS = 256
@@ -52,7 +56,7 @@ class Kernel:
     Types, shapes, strides, alignment and the spec's promises are checked before anything is launched, and a
     mistake raises LaunchError. Not checked: whether an output shares memory with another argument, and
     whether work on another stream that makes an argument is done. Where a tensor or the grid has extent 0,
-    nothing is launched.
+    nothing is launched, unless the spec has the kernel run with that dim at 0 (`min: 0`).
 
     Types that a framework lacks may be passed as their bits: u16 for bf16, u8 for 8-bit floats, and for 4-bit
     types u8 with two elements a byte, the first in the low half; the contiguous extent then counts bytes.
@@ -243,13 +247,15 @@ class Kernel:
                 return NOTHING
             pointers = {param.name: facts.pointer for param, facts in tensors}
             for param, facts in tensors:
-                check_address(param, facts.pointer)
+                if 0 not in binding.laid[param.name].shape:
+                    check_address(param, facts.pointer)
             zeroed: list[tuple[Block, int]] = []
             for tensor, size in zip(self._signature.workspace, binding.workspace_bytes, strict=True):
                 block = self._workspaces.block(tensor, size, where, stream)
                 pointers[tensor.name] = block.pointer
                 if tensor.zero == "every_launch" and size:
                     zeroed.append((block, size))
+            mapped = self._mapped(binding, tensors, pointers, zeroed, stream)
             counter = 0 if self._counters is None else self._counters.of_stream(where, stream)
             return Launch(
                 cuda=self._cuda,
@@ -257,7 +263,7 @@ class Kernel:
                 stream=stream,
                 function=self._function,
                 config=self._config(binding, stream),
-                parameters=self._parameters(binding, pointers, scalars, counter),
+                parameters=self._parameters(binding, pointers, mapped, scalars, counter),
                 workspaces=self._workspaces,
                 zeroed=tuple(zeroed),
                 counters=self._counters,
@@ -319,11 +325,37 @@ class Kernel:
             binding.grid, manifest.block, manifest.cluster, manifest.smem_bytes, stream, manifest.pdl
         )
 
+    def _mapped(
+        self,
+        binding: Binding,
+        tensors: Sequence[tuple[TensorParam, Facts]],
+        pointers: Mapping[str, int],
+        zeroed: list[tuple[Block, int]],
+        stream: int,
+    ) -> Mapped:
+        """The tensors that maps are made of: memory of the loader's in place of those without elements."""
+        laid, places = dict(binding.laid), dict(pointers)
+        written = {param.name for param, _ in tensors if param.written}
+        for name, laid[name] in self._maps.empty(binding.laid).items():
+            # Loads find zeros in it. What is stored to it is gone by the next launch.
+            zero = "every_launch" if name in written else "once"
+            tensor = WorkspaceTensor(f"{name} (empty)", DTYPES["u8"], (), zero)
+            block = self._workspaces.block(tensor, STAND_IN_BYTES, self._current_device(), stream)
+            places[name] = block.pointer
+            if name in written:
+                zeroed.append((block, STAND_IN_BYTES))
+        return places, laid
+
     def _parameters(
-        self, binding: Binding, pointers: Mapping[str, int], scalars: Mapping[str, Number], counter: int
+        self,
+        binding: Binding,
+        pointers: Mapping[str, int],
+        mapped: Mapped,
+        scalars: Mapping[str, Number],
+        counter: int,
     ) -> Parameters:
         values = [
-            self._value(slot, binding, pointers, scalars, counter) if packed is None else packed
+            self._value(slot, pointers, mapped, scalars, counter) if packed is None else packed
             for slot, packed in zip(self._signature.slots, binding.packed, strict=True)
         ]
         return Parameters(self._signature.slots, self._signature.argument_bytes, values)
@@ -331,8 +363,8 @@ class Kernel:
     def _value(
         self,
         slot: Slot,
-        binding: Binding,
         pointers: Mapping[str, int],
+        mapped: Mapped,
         scalars: Mapping[str, Number],
         counter: int,
     ) -> bytes:
@@ -343,7 +375,7 @@ class Kernel:
             case CounterArgument():
                 return _address(counter)
             case TensorMapArgument(index):
-                return self._maps.encoded(index, pointers, binding.laid)
+                return self._maps.encoded(index, *mapped)
             case ScalarArgument(name, kind):
                 return packed_or_refused(f"`{name}`", kind, scalars[name])
         raise LaunchError(

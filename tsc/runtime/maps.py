@@ -12,6 +12,8 @@ from tsc.runtime.errors import LaunchError
 from tsc.runtime.layout import Laid
 from tsc.runtime.signature import Signature
 
+STAND_IN_BYTES = 16
+
 _KEPT = 512
 _LARGEST_EXTENT = 1 << 32
 _LARGEST_PITCH = 1 << 40
@@ -24,6 +26,14 @@ class TensorMaps:
         self._cuda = cuda
         self._maps = tuple((one, *signature.element(one.tensor)) for one in signature.manifest.tensor_maps)
         self._encoded: RecentlyUsed[bytes] = RecentlyUsed(_KEPT)
+
+    def empty(self, laid: Mapping[str, Laid]) -> dict[str, Laid]:
+        """What stands in for each mapped tensor without elements."""
+        return {
+            one.tensor: stand_in(laid[one.tensor], dtype, order)
+            for one, dtype, order in self._maps
+            if 0 in laid[one.tensor].shape
+        }
 
     def encoded(self, index: int, pointers: Mapping[str, int], laid: Mapping[str, Laid]) -> bytes:
         """The 128 bytes of map `index` over its tensor. Raises LaunchError if no such map can be."""
@@ -84,6 +94,15 @@ class TensorMaps:
                     "than "
                     f"{_LARGEST_PITCH:,} B"
                 )
+
+
+def stand_in(laid: Laid, dtype: Dtype, order: tuple[int, ...]) -> Laid:
+    """The tensor that an empty one gets a map of, since the driver makes none of no elements: 16 bytes along
+    the contiguous dimension.
+    """
+    inner = STAND_IN_BYTES * 8 // dtype.bits
+    shape = tuple(inner if dim == order[-1] else 1 for dim in range(len(laid.shape)))
+    return Laid(shape, tuple(1 if dim == order[-1] else inner for dim in range(len(shape))))
 
 
 def _listed(values: list[int]) -> str:

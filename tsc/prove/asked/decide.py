@@ -35,7 +35,7 @@ class Decider:
         self._vouched = {
             name
             for name, dim in program.dims.items()
-            if dim.multiple_of > 1 or dim.interval != Interval(0, INT32)
+            if dim.multiple_of > 1 or dim.least > 0 or dim.interval.hi != INT32
         }
 
     def decide(self, condition: Node, scope: Scope, everywhere: bool = False) -> bool | None:
@@ -107,7 +107,9 @@ class Decider:
     def _unvouched(self, ranges: Mapping[str, Interval]) -> dict[str, Interval]:
         """Return ranges without those that promises about dims give."""
         kept = {name: range_ for name, range_ in ranges.items() if not name.startswith("loop:")}
-        return kept | dict.fromkeys((*self._vouched, *self.symbols.shares), Interval(0, INT32))
+        dims = self.program.dims
+        kept |= {name: dims[name].unpromised for name in self._vouched}
+        return kept | {share: dims[name].unpromised for share, name in self.symbols.shares.items()}
 
     def _trusted(self, names: set[str] | frozenset[str]) -> set[str]:
         """Return the dims of which something is promised, of those that these names or shares stand for."""
