@@ -19,6 +19,7 @@ from tests.docs.pages import ROOT, blocks, page
 from tsc.artifact import model
 from tsc.expr import evaluate, parse
 from tsc.runtime.kernel import Kernel
+from tsc.verify import run as verify_run
 
 PAGE = "running.md"
 EXAMPLE = ROOT / "examples" / "plain_cuda_python.py"
@@ -138,10 +139,16 @@ def test_every_block_of_python_reads() -> None:
 
 
 def test_every_command_of_a_shell_exists() -> None:
-    (block,) = blocks(PAGE, "sh")
-    words = [line.split() for line in block.text.splitlines()]
+    *others, plain = blocks(PAGE, "sh")
+    words = [line.split() for line in plain.text.splitlines()]
     assert [line[:2] for line in words if line[0] == "tsc"] == [["tsc", "build"], ["tsc", "inspect"]]
     assert all((ROOT / word).is_file() for line in words for word in line if "/" in word)
+    calls = [line.partition("  #")[0].split() for block in others for line in block.text.splitlines()]
+    assert ["tsc", "verify", "SPEC"] in calls
+    for call in calls:
+        assert call[0] in ("tsc", "python"), call
+        help = command(call[1], "--help") if call[0] == "tsc" else verify_run.options().format_help()
+        assert [word for word in call if word.startswith("-") and word != "-m" and word not in help] == []
 
 
 def test_the_methods_of_a_kernel_are_shown() -> None:
