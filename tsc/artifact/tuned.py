@@ -17,7 +17,6 @@ from tsc.artifact.error import ArtifactError
 
 TABLE_VERSION: Final = 1
 SUFFIX: Final = ".tuned.json"
-FOLDER_SUFFIX: Final = ".tuned"
 
 Sizes = Mapping[str, int | float]
 

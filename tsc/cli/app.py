@@ -11,7 +11,22 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from tsc.cli import build, check, emit, explain, graph, inspect, rules, schema, table, tiles, tree, verify
+from tsc.cli import (
+    bench,
+    build,
+    check,
+    emit,
+    explain,
+    graph,
+    inspect,
+    rules,
+    schema,
+    table,
+    tiles,
+    tree,
+    tune,
+    verify,
+)
 from tsc.cli.exits import FAULT_OF_TOOL, OutputError, complain
 from tsc.cli.quick import quicken
 
@@ -45,6 +60,8 @@ for command in (
     emit.emit,
     build.build,
     verify.verify,
+    bench.bench,
+    tune.tune,
     inspect.inspect,
     explain.explain,
     rules.rules,

@@ -61,6 +61,23 @@ def build(
     allow_unproven: AllowUnproven = False,
     budget: Budget = None,
     sanitize: SanitizeOption = False,
+    tuned: Annotated[
+        str | None,
+        typer.Option(
+            "--tuned",
+            metavar="TABLE",
+            help="Use what `tsc tune` found fastest: for the case nearest to `--case` and `-D`, or, without "
+            "those, for every case, into a folder that `tsc.load` takes.",
+        ),
+    ] = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--case",
+            metavar="VALUES",
+            help="Sizes that `--tuned` looks for and that stay open: `m=128,n=256`.",
+        ),
+    ] = None,
     defines: Defines = None,
     settings: Settings = None,
     stdin_filename: StdinName = None,
@@ -75,7 +92,20 @@ def build(
 
     kinds = _kinds(emit)
     proof = Proof(wanted=not no_check, budget=budget, allow_unproven=allow_unproven)
-    report = checked(spec, overrides(defines, settings, arch), stdin_filename, lang, proof)
+    changes = overrides(defines, settings, arch)
+    if tuned is not None:
+        from tsc.cli.tuned import Request, choose
+
+        if spec == "-" or kinds != ("cubin",):
+            fail("`--tuned` builds cubins, from a spec in a file")
+        request = Request(spec, tuned, tuple(case or ()), changes, proof, no_check, lang)
+        found = choose(request, output)
+        if found is None:
+            return
+        changes = found
+    elif case:
+        fail("`--case` says which case of a table is built; name one by `--tuned`")
+    report = checked(spec, changes, stdin_filename, lang, proof)
     program = resolved(report, quiet=False) if no_check else clean(report)
     paths = _paths(output or f"{program.kernel}.cubin", kinds)
     source = cuda(report, program, sanitize=sanitize)

@@ -6,15 +6,16 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from tsc.check import Proof, Report, check_reading
 from tsc.diagnostics.model import Severity
 from tsc.source import Reading, read
 from tsc.spec.document import Spec
 from tsc.spec.load import to_spec
-from tsc.spec.overrides import Overrides
+from tsc.spec.overrides import Define, Overrides, Setting
 from tsc.tune.space import Point, overrides_of, unmet
 
 WHERE = "tune.where"
@@ -64,13 +65,38 @@ def each(
     # Not forked: a compiler that this process has used may hold locks.
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(count, mp_context=spawn) as pool:
-        futures = [pool.submit(function, job, point) for point in points]
+        futures = [pool.submit(_remote, function.__name__, *_packed(job, point)) for point in points]
         try:
             for future in as_completed(futures):
-                yield future.result()
+                yield Outcome(*future.result())
         finally:
             for future in futures:
                 future.cancel()
+
+
+def _packed(job: Job, point: Point) -> tuple[Any, ...]:
+    """A job and a point as plain data: the classes of the two processes need not be made alike."""
+    base = job.base
+    defines = [(it.name, it.value, it.option) for it in base.defines]
+    settings = [(it.route, it.value, it.option) for it in base.settings]
+    proof = job.proof.wanted, job.proof.budget, job.proof.allow_unproven
+    return job.path, defines, settings, proof, point.name, dict(point.values)
+
+
+def _remote(
+    function: str,
+    path: str,
+    defines: list[Any],
+    settings: list[Any],
+    proof: tuple[Any, ...],
+    name: str,
+    values: dict[str, Any],
+) -> tuple[Any, ...]:
+    base = Overrides(tuple(Define(*it) for it in defines), tuple(Setting(*it) for it in settings))
+    outcome = {"examine": examine, "build": build}[function](
+        Job(path, base, Proof(*proof)), Point(name, values)
+    )
+    return tuple(getattr(outcome, field.name) for field in fields(outcome))
 
 
 def examine(job: Job, point: Point) -> Outcome:
@@ -110,7 +136,7 @@ def _report(job: Job, point: Point) -> tuple[Report, Outcome | None]:
     reading, spec = spec_of(job.path, job.base)
     if spec is None or spec.tune is None:
         raise ValueError(f"`{job.path}` has no space")
-    report = check_reading(reading, overrides_of(point.values, spec, job.base), job.proof)
+    report = check_reading(reading, overrides_of(point.values, job.base), job.proof)
     if report.program is not None and point.values:
         condition = unmet(spec.tune.where, report.program.constants)
         if condition:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tsc.expr import EvalError, Expr, evaluate, show
-from tsc.spec.document import Spec, Tune
+from tsc.spec.document import Tune
 from tsc.spec.overrides import Define, Overrides, Setting, UsageError, read_route
 
 DEFAULT = "default"
@@ -35,20 +35,20 @@ def points(tune: Tune) -> Iterator[Point]:
             yield Point(f"p{number:04}", dict(zip(tune.try_, values, strict=True)))
 
 
-def overrides_of(values: Mapping[str, Any], spec: Spec, base: Overrides | None = None) -> Overrides:
-    """What a point changes, after what the call does. Raises UsageError for a key that is no route."""
+def overrides_of(values: Mapping[str, Any], base: Overrides | None = None) -> Overrides:
+    """What a point changes, before what the call does. Raises UsageError for a key that is no route."""
     defines, settings = [], []
     for key, value in values.items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        if key in spec.constants and isinstance(value, int):
+        if key.isidentifier() and isinstance(value, int):
             defines.append(Define(key, value, f"-D {key}={text}"))
             continue
         route, end = read_route(key)
         if not route or end != len(key):
-            raise UsageError(f"`tune.try` has `{key}`, which is neither a constant nor a route")
+            raise UsageError(f"`{key}` is neither a constant nor a route")
         settings.append(Setting(route, value, f"--set {key}={text}"))
-    before = base or Overrides()
-    return Overrides((*before.defines, *defines), (*before.settings, *settings))
+    after = base or Overrides()
+    return Overrides((*defines, *after.defines), (*settings, *after.settings))
 
 
 def unmet(where: tuple[Expr, ...], known: Mapping[str, Any]) -> str:

@@ -1,0 +1,63 @@
+"""What `-D` means to a command that runs kernels: constants of the spec, sizes and numbers of a case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsc.cli.exits import FAULT_OF_SPEC, FAULT_OF_TOOL, fail
+
+if TYPE_CHECKING:
+    from tsc.spec.document import Spec
+    from tsc.verify.plan import Plan
+
+
+def apart(defines: Sequence[str], data: object) -> tuple[list[str], list[str]]:
+    """The defines of constants that a document declares, and the others, which are values of a case."""
+    declared = data.get("constants") if isinstance(data, dict) else None
+    names = declared.keys() if isinstance(declared, dict) else ()
+    constants = [text for text in defines if text.partition("=")[0].strip() in names]
+    return constants, [text for text in defines if text not in constants]
+
+
+def case_of(values: Sequence[str]) -> dict[str, Any]:
+    """The case that `NAME=VALUE` texts, or several by commas, give; a wrong one ends the command."""
+    from tsc.verify.choose import values_of
+    from tsc.verify.plan import PlanError
+
+    try:
+        return dict(values_of(",".join(values))) if values else {}
+    except PlanError as error:
+        fail(str(error))
+
+
+def filled(values: Mapping[str, Any], cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A case of the values given; what they leave open is as in the first case of the spec."""
+    return {**(cases[0] if cases else {}), **values}
+
+
+def plan_or_none(spec: Spec, name: str) -> Plan:
+    """The plan of a spec, or one that says nothing where the spec does not say what is computed."""
+    from tsc.verify.plan import Plan, PlanError
+    from tsc.verify.planning import plan_of
+
+    verify = spec.verify
+    path = Path(name)
+    try:
+        if verify is None or (not verify.reference and verify.python is None):
+            return Plan(kernel=spec.kernel, spec=path.name)
+        return plan_of(spec, path.name, path.parent)
+    except PlanError as error:
+        fail(str(error), FAULT_OF_SPEC)
+
+
+def look_for_gpu(otherwise: str) -> None:
+    """End the command before a build where nothing could run; `otherwise` is what can be done here."""
+    from tsc.runtime.driver import connect
+    from tsc.runtime.errors import KernelError
+
+    try:
+        connect()
+    except KernelError as error:
+        fail(f"{error}; {otherwise}", FAULT_OF_TOOL)
