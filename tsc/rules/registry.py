@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tsc.diagnostics.model import Finding, Rule
 from tsc.rules import (
+    advice,
     brackets,
     capacity,
     compiler,
@@ -50,6 +51,7 @@ MODULES: tuple[ModuleType, ...] = (
     *tiles.RULES,
     *proof.RULES,
     *compiler.RULES,
+    *advice.RULES,
 )
 
 RULES: tuple[Rule, ...] = tuple(sorted((module.RULE for module in MODULES), key=lambda rule: rule.code))
