@@ -48,7 +48,8 @@ template <class T, int ROWS, int COLUMNS, bool BY_COLUMNS = false> struct Fragme
   DEVICE explicit Fragment(int first = 0) : first(first) {}
 
   DEVICE decltype(auto) operator[](int i) {
-    if constexpr (packed) return FragmentPart<T>{words[i / per_word], i % per_word * Element<T>::bits};
+    if constexpr (packed)
+      return FragmentPart<T>{words[i / per_word], static_cast<u32>(i % per_word * Element<T>::bits)};
     else return (words[i]);
   }
   DEVICE decltype(auto) operator[](int i) const {

@@ -48,23 +48,39 @@ DEVICE void put(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to, int i,
   }
 }
 
+// By instructions that stay where they are: cleared under a condition, a fragment would else be chosen value
+// by value whether it holds or not, for as many instructions as it has words.
+// Of its own type: a float that comes through an integer register has ptxas wait for products.
+template <class WORD> DEVICE void clear(WORD& word) {
+#ifdef __CUDACC__
+  if constexpr (same_type<WORD, float>) {
+    asm volatile("mov.f32 %0, 0f00000000;" : "=f"(word));
+  } else {
+    u32 zero;
+    asm volatile("mov.b32 %0, 0;" : "=r"(zero));
+    word = __builtin_bit_cast(WORD, zero);
+  }
+#else
+  word = WORD();
+#endif
+}
+
 template <class T, int ROWS, int COLUMNS, bool BY_COLUMNS>
 DEVICE void zero_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to) {
   using Own = Fragment<T, ROWS, COLUMNS, BY_COLUMNS>;
   // Counted: a loop over addresses stays one where it is long, and puts the fragment into local memory.
 #pragma unroll
-  for (int i = 0; i < Own::size / Own::per_word; ++i) to.words[i] = typename Own::word();
+  for (int i = 0; i < Own::size / Own::per_word; ++i) clear(to.words[i]);
 }
 
 // Value by value, rounding to nearest even.
 template <class T, class S, int ROWS, int COLUMNS, bool BY_COLUMNS>
 DEVICE void convert_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to,
                              const Fragment<S, ROWS, COLUMNS, BY_COLUMNS>& from) {
-  constexpr int narrower = Element<T>::bits < Element<S>::bits ? Element<T>::bits : Element<S>::bits;
-  constexpr int step = 32 / narrower;
+  constexpr int bits = Element<T>::bits, old = Element<S>::bits, step = 32 / (bits < old ? bits : old);
 #pragma unroll
   for (int i = 0; i < from.size; i += step) {
-    if constexpr (step == 4 && Element<S>::bits == 32) put<T, 4>(to, i, taken<T, 4>(from, i));
+    if constexpr (step == 4 && old == 32) put<T, 4>(to, i, taken<T, 4>(from, i));
     else if constexpr (step == 4) put<S, 4>(to, i, taken<S, 4>(from, i));
     else if constexpr (step == 2) put<T, 2>(to, i, taken<T, 2>(from, i));
     else put<T, 1>(to, i, taken<T, 1>(from, i));
@@ -85,6 +101,8 @@ DEVICE void map_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& f, FUNCTION fun
 }
 
 // ---- tensors ----------------------------------------------------------------------------------
+
+enum : i64 { ALL_ROWS = 1ll << 62 };
 
 // So many rows or columns of a tile lie inside, if it ends inside or begins so far before the end.
 DEVICE int clipped(i64 left) {
@@ -181,16 +199,19 @@ DEVICE void store_fragment_leading(const Tensor<T, RANK, MAJOR>& to, const FRAGM
 
 template <int CHECKED, int CACHE = CACHE_NORMAL, class T, int RANK, int MAJOR, class FRAGMENT, class... I>
 DEVICE void store_fragment(const Tensor<T, RANK, MAJOR>& to, const FRAGMENT& from, I... at) {
-  store_fragment_leading<CHECKED, CACHE>(to, from, to.extent(RANK - 2), at...);
+  store_fragment_leading<CHECKED, CACHE>(to, from, ALL_ROWS, at...);
 }
 
 // What lies outside of the tensor reads as 0.
 template <int CHECKED, int CACHE = CACHE_NORMAL, class T, int RANK, int MAJOR, class FRAGMENT, class... I>
 DEVICE void load_fragment(FRAGMENT& to, const Tensor<T, RANK, MAJOR>& from, I... at) {
   using S = remove_const<T>;
-  if constexpr (FRAGMENT::packed) zero_fragment(to);
+  if constexpr (FRAGMENT::packed) {  // since what is put there alone leaves the rest of a word as it is
+#pragma unroll
+    for (int i = 0; i < FRAGMENT::size / FRAGMENT::per_word; ++i) to.words[i] = 0;
+  }
   each_value<CHECKED>(
-      from, to, from.extent(RANK - 2),
+      from, to, ALL_ROWS,
       [&]<int N>(const void* address, int i, bool inside) {
         Piece<N * Element<S>::bits / 8> piece = {};
         if (inside) piece = load_global<N * Element<S>::bits / 8, CACHE>(address);
@@ -205,10 +226,10 @@ DEVICE void load_fragment(FRAGMENT& to, const Tensor<T, RANK, MAJOR>& from, I...
 // where they lie from (to_row, to_column) of a buffer on; TRANSPOSED: of one whose rows are columns of the
 // fragment. ALIGNED: `to_column` and the columns of the buffer are multiples of 8. Rows from `limit` on do
 // not count.
-template <int ROW, int COLUMN, int COUNT_ROWS, int COUNT, bool TRANSPOSED, bool ALIGNED, class T,
-          int SWIZZLE, int BUFFER_ROWS, int BUFFER_COLUMNS, class FRAGMENT, class VISIT>
-DEVICE void each_value_of_part(const Buffer<T, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>& buffer,
-                               const FRAGMENT& f, int to_row, int to_column, int limit, VISIT visit) {
+template <class FRAGMENT, int ROW, int COLUMN, int COUNT_ROWS, int COUNT, bool TRANSPOSED, bool ALIGNED,
+          class T, int SWIZZLE, int BUFFER_ROWS, int BUFFER_COLUMNS, class VISIT>
+DEVICE void each_value_of_part(const Buffer<T, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>& buffer, int to_row,
+                               int to_column, int limit, VISIT visit) {
   using layout = Layout<remove_const<T>, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>;
   constexpr int bits = Element<T>::bits;
   const int row = to_row + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
@@ -242,8 +263,8 @@ template <int ROW, int COLUMN, int COUNT_ROWS, int COUNT, bool TRANSPOSED, bool 
           int SWIZZLE, int BUFFER_ROWS, int BUFFER_COLUMNS, class FRAGMENT>
 DEVICE void store_part(const Buffer<T, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>& to, const FRAGMENT& from,
                        int to_row, int to_column, int limit = 0x7fffffff) {
-  each_value_of_part<ROW, COLUMN, COUNT_ROWS, COUNT, TRANSPOSED, ALIGNED>(
-      to, from, to_row, to_column, limit, [&]<int N>(u32 address, int i, bool inside) {
+  each_value_of_part<FRAGMENT, ROW, COLUMN, COUNT_ROWS, COUNT, TRANSPOSED, ALIGNED>(
+      to, to_row, to_column, limit, [&]<int N>(u32 address, int i, bool inside) {
         if (inside) write_piece(shared_pointer<u8>(address), taken<T, N>(from, i));
       });
 }
@@ -253,8 +274,8 @@ template <int ROW, int COLUMN, int COUNT_ROWS, int COUNT, bool TRANSPOSED, bool 
 DEVICE void load_part(FRAGMENT& to, const Buffer<T, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>& from, int to_row,
                       int to_column) {
   using S = remove_const<T>;
-  each_value_of_part<ROW, COLUMN, COUNT_ROWS, COUNT, TRANSPOSED, ALIGNED>(
-      from, to, to_row, to_column, 0x7fffffff, [&]<int N>(u32 address, int i, bool) {
+  each_value_of_part<FRAGMENT, ROW, COLUMN, COUNT_ROWS, COUNT, TRANSPOSED, ALIGNED>(
+      from, to_row, to_column, 0x7fffffff, [&]<int N>(u32 address, int i, bool) {
         put<S, N>(to, i, read_piece<N * Element<S>::bits / 8>(shared_pointer<u8>(address)));
       });
 }
