@@ -133,7 +133,7 @@ def test_the_page_shows_what_the_example_says() -> None:
 
 def test_every_block_of_python_reads() -> None:
     found = blocks(PAGE, "python")
-    assert len(found) == 3
+    assert len(found) == 4
     for block in found:
         compile(block.text, PAGE, "exec")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsc.cli.exits import FAULT_OF_SPEC, FAULT_OF_TOOL, complain, fail
+from tsc.cli.exits import FAULT_OF_SPEC, complain, fail
 from tsc.cli.options import (
     AllowUnproven,
     Budget,
@@ -45,6 +45,9 @@ def verify(
             help="Run this case of `verify.cases`, or one with these values: `m=128,n=256`. Repeatable.",
         ),
     ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Build the sizes of `-D` into the kernel, as `tsc build -D` does.")
+    ] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Other inputs.")] = 0,
     cubin: Annotated[
         str | None, typer.Option("--cubin", metavar="FILE", help="Run this cubin instead of building one.")
@@ -77,6 +80,7 @@ def verify(
     where a case fails, with 3 where there is no GPU.
     """
     from tsc.check import Proof, check_reading
+    from tsc.cli.cases import apart, case_of, filled, look_for_gpu
     from tsc.cli.specs import clean, overrides, resolved
     from tsc.source import ReadError, read
     from tsc.verify.choose import chosen
@@ -88,16 +92,20 @@ def verify(
     except ReadError as error:
         fail(str(error))
     data = reading.document.data if reading.document is not None else {}
-    constants, values = _apart(defines or [], data)
+    constants, values = apart(defines or [], data)
+    fixed = [*constants, *_sizes(values, data)] if fix else constants
     proof = Proof(wanted=not no_check and cubin is None, budget=budget, allow_unproven=allow_unproven)
-    report = check_reading(reading, overrides(constants, settings), proof)
+    report = check_reading(reading, overrides(fixed, settings), proof)
     program = resolved(report, quiet=False) if no_check else clean(report)
     try:
         plan = plan_of(program.spec, Path(report.name).name, Path(report.name).parent)
     except PlanError as error:
         fail(str(error), FAULT_OF_SPEC)
     try:
-        choices = [*(case or []), *([_filled(values, plan)] if values else [])]
+        choices = list(case or [])
+        if values:
+            own = filled(case_of(values), plan.cases)
+            choices.append(",".join(f"{name}={_spelt(value)}" for name, value in own.items()))
         chosen(plan, choices)  # a wrong choice is refused before anything is built
     except PlanError as error:
         fail(str(error))
@@ -106,30 +114,20 @@ def verify(
             fail("`--prepare` writes a cubin, and `--cubin` names one that there is")
         _write(Path(prepare), _built(report, program), plan)
         return
-    _look_for_gpu()
+    look_for_gpu("`--prepare` writes what a machine with a GPU needs")
     image = _built(report, program) if cubin is None else _read(Path(cubin))
     raise typer.Exit(_run(image, plan, choices, seed, timeout, format))
 
 
-def _apart(defines: list[str], data: object) -> tuple[list[str], list[str]]:
-    """The defines of constants that the spec declares, and the others, which are values of a case."""
-    declared = data.get("constants") if isinstance(data, dict) else None
-    names = declared.keys() if isinstance(declared, dict) else ()
-    constants = [text for text in defines if text.partition("=")[0].strip() in names]
-    return constants, [text for text in defines if text not in constants]
-
-
-def _filled(values: list[str], plan: Plan) -> str:
-    """A case of the values given; what they leave open is as in the first case of the spec."""
-    from tsc.verify.choose import values_of
-
-    given = values_of(",".join(values))
-    rest = plan.cases[0] if plan.cases else {}
-    return ",".join(f"{name}={_spelt(value)}" for name, value in {**rest, **given}.items())
-
-
 def _spelt(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _sizes(values: list[str], data: object) -> list[str]:
+    """Those values that are no param's, so that a kernel can be built for them."""
+    params = data.get("params") if isinstance(data, dict) else None
+    taken = params.keys() if isinstance(params, dict) else ()
+    return [text for text in values if text.partition("=")[0].strip() not in taken]
 
 
 def _built(report: Report, program: Program) -> bytes:
@@ -162,17 +160,6 @@ def _write(target: Path, image: bytes, plan: Plan) -> None:
     except WriteError as error:
         raise OutputError(str(error)) from error
     print(f"{target}, {beside}: run them by `python -m tsc.verify.run {target}` where there is a GPU")
-
-
-def _look_for_gpu() -> None:
-    """End the command before a build where nothing could run."""
-    from tsc.runtime.driver import connect
-    from tsc.runtime.errors import KernelError
-
-    try:
-        connect()
-    except KernelError as error:
-        fail(f"{error}; `--prepare` writes what a machine with a GPU needs", FAULT_OF_TOOL)
 
 
 def _run(image: bytes, plan: Plan, choices: list[str], seed: int, timeout: float, format: TextOrJson) -> int:
