@@ -164,26 +164,67 @@ def value(text: str, env: dict[str, int]) -> int:
     return int(evaluate(parse(text), known))
 
 
-def test_coordinates_of_tma_have_32_bits() -> None:
-    def refused(most: int, at: str, verb: str = "tma_load") -> list[str]:
-        steps = {
-            "tma_load": f"[{{acquire: r}}, {{tma_load: x, at: [{at}], to: r}}, {{commit: r}}]",
-            "tma_store": f"[{{wait: r}}, {{tma_store: x, at: [{at}], from: r}}, {{release: r}}]",
-        }
-        text = small(
-            f"  main:\n    warps: 1\n    schedule: {steps[verb]}",
-            "  r: {kind: smem, stages: 2, dtype: u8, shape: [256]}",
-            f"params: {{x: {{dtype: u8, shape: [n]}}}}\ndims: {{n: {{max: {most}}}}}",
-            'launch: {grid: ["cdiv(n, 256)"]}',
-        )
-        return [refusal.sentence for refusal in plan(text).refusals if "TMA" in refusal.sentence]
+STEPS = {
+    "tma_load": "[{{acquire: r}}, {{tma_load: x, at: [{at}], to: r}}, {{commit: r}}]",
+    "tma_store": "[{{wait: r}}, {{tma_store: x, at: [{at}], from: r}}, {{release: r}}]",
+}
 
-    assert not refused(2**31 - 1, "block.x * 256")
-    assert not refused(2**31 - 1, "block.x * 256 + 256"), "a load ahead of the end finds nothing"
-    assert refused(2**31 - 1, "block.x * 256 + 256", "tma_store")
-    assert refused(2**33, "block.x * 256") == [
-        "TMA coordinates have 32 bits, and `block.x * 256` may be 8,589,934,336; promise `max` under `dims`"
-    ]
+
+def far(most: int, at: str, verb: str) -> tuple[list[str], list[str]]:
+    """What is refused and what the loader asserts of a coordinate of a tensor of `n` elements."""
+    text = small(
+        f"  main:\n    warps: 1\n    schedule: {STEPS[verb].format(at=at)}",
+        "  r: {kind: smem, stages: 2, dtype: u8, shape: [256]}",
+        f"params: {{x: {{dtype: u8, shape: [n]}}, first: {{dtype: u32}}}}\ndims: {{n: {{max: {most}}}}}",
+        'launch: {grid: ["cdiv(n, 256)"]}',
+    )
+    sentences = [refusal.sentence for refusal in plan(text).refusals if "TMA" in refusal.sentence]
+    asserts = [] if sentences else manifest(program_of(document(text)))["asserts"]
+    return sentences, [one["expr"] for one in asserts]
+
+
+@pytest.mark.parametrize(
+    ("most", "at", "verb", "asserted"),
+    [
+        (2**31 - 1, "block.x * 256", "tma_load", []),
+        # A load ahead of the end finds nothing.
+        (2**31 - 1, "block.x * 256 + 256", "tma_load", []),
+        (2**31 - 1, "block.x * 256 + 256", "tma_store", ["n <= 2147483392"]),
+        (2**31 - 300, "block.x * 256 + 256", "tma_store", []),
+        (2**33, "block.x * 256", "tma_load", ["n <= 2147483647"]),
+        (2**33, "n - 256", "tma_load", ["n <= 2147483647"]),
+    ],
+)
+def test_coordinates_of_tma_have_32_bits_or_a_dim_is_held_below_it(
+    most: int, at: str, verb: str, asserted: list[str]
+) -> None:
+    assert far(most, at, verb) == ([], asserted)
+
+
+def test_what_no_bound_of_a_dim_settles_is_refused() -> None:
+    sentence = "TMA coordinates have 32 bits, and `{}` may be {}; bound it by an `assert`"
+    assert far(2**31 - 1, "first", "tma_store") == ([sentence.format("first", "4,294,967,295")], [])
+    assert far(2**31 - 1, "first + n", "tma_store")[0] == [sentence.format("first + n", "6,442,450,942")]
+
+
+def test_a_box_that_ends_below_2_31_by_such_a_bound_is_not_capped() -> None:
+    tasks = """
+  main:
+    warps: 4
+    schedule:
+      - acquire: ring
+      - do: fill
+      - commit: ring
+      - {tma_store: y, at: [block.x * 512 + 512, 0], from: ring}
+"""
+    resources = "  ring: {kind: smem, stages: 1, dtype: f32, shape: [512, 32], swizzle: 128}"
+    work = "work: {fill: {writes: [ring], cuda: 'ring(task.thread, 0) = 1.f;'}}\n"
+    params = "params: {y: {dtype: f32, shape: [m, n]}}\n"
+    found = document(small(tasks, resources, params + work, "launch: {grid: ['cdiv(m, 512)']}"))
+    assert "smaller(" not in cuda(found, headers=False)
+    assert {"expr": "m <= 2147483136", "text": "`tma_store` of `y` in 32 bits needs `m` to be so small"} in (
+        manifest(program_of(found))["asserts"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,8 @@ tasks:
 
 
 def spec(dims: str, shape: str = "n, k") -> str:
-    return f"{HEADER}params: {{x: {{dtype: f32, shape: [{shape}]}}, y: {{dtype: f32, shape: [n]}}}}\n{dims}{BODY}"
+    params = f"{{x: {{dtype: f32, shape: [{shape}]}}, y: {{dtype: f32, shape: [n]}}}}"
+    return f"{HEADER}params: {params}\n{dims}{BODY}"
 
 
 def checked(text: str) -> Report:

@@ -58,6 +58,7 @@ class Kernel:
         self.refusals: list[Refusal] = []
         self.narrowed: list[Narrowed] = []
         self.asserts: dict[str, str] = {}
+        self.asserted: list[Expr] = []  # those of them that are bounds of dims
         self.needs: dict[str, tuple[int, int]] = {}  # tensor -> bytes of its address, of its strides
         self.maps: dict[MapKey, int] = {}  # to its number among the maps of its tensor
         self.used_constants: set[str] = set()
@@ -107,7 +108,9 @@ class Kernel:
     def shape(self, tensor: Tensor) -> tuple[Expr, ...]:
         """Return a tensor's extents as the spec writes them, but for lets, which have no name where views stand."""
         spec, program = self.program.spec, self.program
-        shape = spec.workspace[tensor.name].shape if tensor.workspace else spec.params[tensor.name].shape or ()
+        shape = (
+            spec.workspace[tensor.name].shape if tensor.workspace else spec.params[tensor.name].shape or ()
+        )
         return tuple(
             program.values.flat(extent, {}) if any(name in program.lets for name in extent.free) else extent
             for extent in shape
@@ -300,6 +303,23 @@ class Kernel:
                 f"{name} % {factor} == 0", f"{what} needs `{name}` to be a multiple of {factor}"
             )
         return True
+
+    def assert_bound(self, holds: Callable[[Expr], bool], what: str) -> bool:
+        """Find a dim that only has to stay below some bound for a condition to hold; the loader asserts it.
+
+        `holds` says whether it does where another condition holds. The bound is as large as 2^31 less a power
+        of two can be.
+        """
+        for name, dim in self.program.dims.items():
+            if not holds(parse(f"{name} <= {max(1, dim.interval.lo)}")):
+                continue
+            for bits in range(31):
+                bound = parse(f"{name} <= {2**31 - 2**bits}")
+                if holds(bound):
+                    self.asserts.setdefault(bound.text, f"{what} needs `{name}` to be so small")
+                    self.asserted.append(bound)
+                    return True
+        return False
 
     # ---- sizes ---------------------------------------------------------------------------------------------
 

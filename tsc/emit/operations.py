@@ -214,6 +214,13 @@ class StepLowering(Lowering):
         known = {**self.kernel.multiples(), **self.scope.multiples}
         return self.kernel.assert_multiple(self.function.flat(expr, self.env), factor, known, what)
 
+    @override
+    def need_bound(self, condition: Expr, what: str) -> bool:
+        def holds(bound: Expr) -> bool:
+            return self.function.proves(condition, self.env, self.scope.knowing(bound, *self.kernel.asserted))
+
+        return self.proves(condition) or self.kernel.assert_bound(holds, what)
+
     # ---- expressions ---------------------------------------------------------------------------------------
 
     @override
@@ -265,7 +272,7 @@ class StepLowering(Lowering):
 
     @override
     def proves(self, condition: Expr) -> bool:
-        return self.function.proves(condition, self.env, self.scope)
+        return self.function.proves(condition, self.env, self.scope.knowing(*self.kernel.asserted))
 
     @override
     def reads_memory(self, expr: Expr) -> bool:

@@ -8,11 +8,11 @@ bytes).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 from tsc.expr import Expr, build
 from tsc.expr.tree import Binary, Compare, Int
@@ -162,7 +162,8 @@ def transfer(
             f"a part of `{buffer.text}` would not start on its swizzle pattern, which repeats each "
             f"{pattern} bytes"
         )
-    _hold(lowering, tensor, buffer, at, verb)
+    reach = dict(zip(covered, buffer.shape, strict=True))
+    _hold(lowering, tensor, [reach.get(dim, 1) for dim in range(tensor.rank)], at, verb)
     lowering.need(tensor.name, 16, 16)
     box = [1] * tensor.rank
     for dim, extent in zip(covered, plan.box, strict=True):
@@ -171,8 +172,7 @@ def transfer(
     begin = buffer.address
     # A load may go past 2^31: it finds nothing at the negative coordinate that this becomes.
     stores = verb not in ("tma_load", "tma_prefetch")
-    reach = dict(zip(covered, buffer.shape, strict=True)) if stores else {}
-    late = frozenset(dim for dim, extent in reach.items() if _wraps(lowering, at[dim], extent))
+    late = frozenset(dim for dim, extent in reach.items() if stores and _wraps(lowering, at[dim], extent))
     where: list[Expr | str] = list(at)
     for dim, term in (added or {}).items():
         text = lowering.text(at[dim])
@@ -187,8 +187,12 @@ def transfer(
 
 def _wraps(lowering: Lowering, item: Expr, extent: int) -> bool:
     """Whether the last element of a box may have a coordinate past 2^31, a negative one to the hardware."""
-    last = build(Compare(("<=",), (item.tree, Int(FARTHEST - extent + 1))))
-    return lowering.interval(item).hi > FARTHEST - extent + 1 and not lowering.proves(last)
+    fits = lowering.interval(item).hi <= FARTHEST - extent + 1
+    return not fits and not lowering.proves(_at_most(item, FARTHEST - extent + 1))
+
+
+def _at_most(item: Expr, most: int) -> Expr:
+    return build(Compare(("<=",), (item.tree, Int(most))))
 
 
 def _capped(first: str, moving: str) -> str:
@@ -197,31 +201,36 @@ def _capped(first: str, moving: str) -> str:
 
 
 def _hold(
-    lowering: Lowering, tensor: TensorOperand, buffer: BufferOperand, at: tuple[Expr, ...], verb: str
+    lowering: Lowering, tensor: TensorOperand, extents: Sequence[int], at: tuple[Expr, ...], verb: str
 ) -> None:
-    """Refuse coordinates that may not fit the 32 bits in which the hardware takes them.
+    """Hold coordinates in the 32 bits in which the hardware takes them, where need be by a bound of a dim
+    that the loader asserts; refuse what no such bound settles.
 
     Past 2^31 nothing is left of a tensor whose extent fits 32 bits. What a load finds there is what it finds
     at the negative coordinate that such a one becomes: nothing, as long as its box stays below zero.
     """
-    for item, limit in zip(at, tensor.shape, strict=True):
+    for item, extent, limit in zip(at, extents, tensor.shape, strict=True):
         far = FARTHEST
         if not lowering.interval(limit).fits_32:
-            far -= max(buffer.shape)
+            far -= max(extents)
         elif verb in ("tma_load", "tma_prefetch"):
-            far = 2**32 - 1 - max(buffer.shape)
+            far = 2**32 - 1 - max(extents)
         bounds = lowering.interval(item)
         lower = build(Compare((">=",), (item.tree, Int(-FARTHEST - 1))))
-        upper = build(Compare(("<=",), (item.tree, Int(far))))
-        for worst, fits, held in (
-            (bounds.lo, bounds.lo >= -FARTHEST - 1, lower),
-            (bounds.hi, bounds.hi <= far, upper),
-        ):
-            if not fits and not lowering.proves(held):
-                lowering.refuse(
-                    f"TMA coordinates have 32 bits, and `{item.text}` may be {worst:,}; promise `max` under "
-                    "`dims`"
-                )
+        if bounds.lo < -FARTHEST - 1 and not lowering.proves(lower):
+            _refuse(lowering, item, bounds.lo)
+        if bounds.hi <= far or lowering.proves(_at_most(item, far)):
+            continue
+        # Where a bound is asserted all the same, it holds for the whole box, and nothing has to be capped.
+        what = f"`{verb}` of `{tensor.name}` in 32 bits"
+        if not any(lowering.need_bound(_at_most(item, most), what) for most in (FARTHEST - extent + 1, far)):
+            _refuse(lowering, item, bounds.hi)
+
+
+def _refuse(lowering: Lowering, item: Expr, worst: int) -> NoReturn:
+    lowering.refuse(
+        f"TMA coordinates have 32 bits, and `{item.text}` may be {worst:,}; bound it by an `assert`"
+    )
 
 
 def _slice_bytes(buffer: BufferOperand, dim: int, part: tuple[int, ...]) -> int:

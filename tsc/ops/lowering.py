@@ -194,6 +194,12 @@ class Lowering(Protocol):
         """
         ...
 
+    def need_bound(self, condition: Expr, what: str) -> bool:
+        """Make sure that a condition holds, by an upper bound of a dim that the loader asserts; whether one
+        settles it.
+        """
+        ...
+
     def coordinates(self, at: Sequence[Expr] | None, rank: int) -> tuple[Expr, ...]:
         """Return the coordinates, zeros where they are left out."""
         ...
