@@ -45,6 +45,7 @@ ALONE = {
     "tsc.notation": ("tsc.notation", "tsc.expr"),
     "tsc.verify": ("tsc.verify", "tsc.runtime", "tsc.artifact", "tsc.notation", "tsc.expr"),
     "tsc.bench": ("tsc.bench", "tsc.verify", "tsc.runtime", "tsc.artifact", "tsc.notation", "tsc.expr"),
+    "tsc.tune": ("tsc.tune", "tsc.bench", "tsc.verify", "tsc.artifact"),
 }
 OUTSIDE = {
     "tsc.expr": (),
@@ -53,9 +54,10 @@ OUTSIDE = {
     "tsc.runtime": ("cuda.bindings",),
     "tsc.verify": ("cuda.bindings",),
     "tsc.bench": (),
+    "tsc.tune": (),
 }
 # What prepares such a run has all of tsc.
-PREPARES = ("tsc.verify.planning",)
+PREPARES = ("tsc.verify.planning", "tsc.tune.space", "tsc.tune.compile", "tsc.tune.search")
 
 
 def within(name: str, prefix: str) -> bool:
