@@ -90,7 +90,7 @@ DEVICE void convert_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to,
 // Each value becomes what a function from float to float makes of it.
 template <class T, int ROWS, int COLUMNS, bool BY_COLUMNS, class FUNCTION>
 DEVICE void map_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& f, FUNCTION function) {
-  constexpr int step = f.per_word;
+  constexpr int step = 32 / Element<T>::bits;
 #pragma unroll
   for (int i = 0; i < f.size; i += step) {
     float x[step];

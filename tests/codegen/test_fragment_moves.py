@@ -306,7 +306,7 @@ template <class A, class B> int converted() {{
   }}
   map_fragment(to, [](float x) {{ return -x; }});
   for (int i = 0; i < from.size; ++i)
-    wrong += static_cast<float>(to[i]) != -Element<B>::decode(Element<B>::encode(static_cast<float>(from[i])));
+    wrong += static_cast<float>(to[i]) != -Element<B>::decode(Element<B>::encode(float(from[i])));
   zero_fragment(to);
   for (int i = 0; i < from.size; ++i) wrong += static_cast<float>(to[i]) != 0;
   return wrong;

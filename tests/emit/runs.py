@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tests.emit.fragment_runs import FRAGMENT_RUNS
+
 Kernel = Callable[..., None]
 
 
@@ -322,4 +324,4 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         queue_stride,
         counted,
     )
-}
+} | FRAGMENT_RUNS

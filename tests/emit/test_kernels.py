@@ -36,8 +36,11 @@ def test_it_compiles_without_a_word(name: str) -> None:
     "name",
     [
         "counted",
+        "fragments",
         "groups",
+        "left_in_registers",
         "major",
+        "matrices",
         "multicast",
         "overlay",
         "overlay_copies",
