@@ -3,9 +3,8 @@
     python benchmarks/gemm.py --cubins build/gemm --plan plan.json --out benchmarks/results/gemm.json
 
 A plan says what is tried: `{"try": [...], "shapes": {"deepk": [...]}, "more": [...]}`. A candidate is the
-name of a cubin in the folder, or `{"cubin": ..., "swap": true, "arguments": {...}}`; `swap` computes the
-transpose, with A and B exchanged. `more` are further cases, `{"name", "m", "n", "k", "dtype", "try"}`;
-`dtype` is `bf16` or `e4m3`.
+name of a cubin in the folder, or `{"cubin": ..., "arguments": {...}}`. `more` are further cases,
+`{"name", "m", "n", "k", "dtype", "try"}`; `dtype` is `bf16` or `e4m3`. `gemm_build.py` makes cubins and plan.
 
 A shape has two phases in one process: candidates are checked and halved (`tsc.tune.halving`), then the best
 two race torch, settled and in bursts (`tsc.bench.race`). The process is watched: a kernel that hangs costs a

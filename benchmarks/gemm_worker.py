@@ -92,8 +92,6 @@ class Problem:
     def arguments(self, kernel: Any, candidate: Message, index: int) -> dict[str, Any]:
         """What a kernel is called with: operands by the names of its params, and what the plan adds."""
         a, b, d = self.a[index], self.b[index], self.d[index]
-        if candidate.get("swap"):
-            a, b, d = b, a, d.T
         known = {"a": a, "b": b, "d": d, "alpha": 1.0, "beta": 0.0, **candidate.get("arguments", {})}
         given = {}
         for param in kernel.manifest.params:

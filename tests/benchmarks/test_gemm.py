@@ -128,12 +128,12 @@ def test_tuning_time_is_shared_out(bench: Bench) -> None:
 def test_a_plan_names_shapes_candidates_and_further_cases(tmp_path: Path) -> None:
     for name in ("x", "y"):
         (tmp_path / f"{name}.cubin").write_bytes(b"")
-    swapped = {"cubin": "y", "name": "y swapped", "swap": True}
+    halved = {"cubin": "y", "name": "y halved", "arguments": {"alpha": 0.5}}
     more = {"name": "fp8", "m": 8, "n": 16, "k": 32, "dtype": "e4m3", "try": ["y"]}
-    plan = {"try": ["x"], "shapes": {"decode16": [swapped, "x"], "deepk": []}, "more": [more]}
+    plan = {"try": ["x"], "shapes": {"decode16": [halved, "x"], "deepk": []}, "more": [more]}
     cases = {case.name: case for case in gemm.cases_of(plan, tmp_path)}
     assert cases.keys() == gemm.SHAPES.keys() - {"deepk"} | {"fp8"}
-    assert [one["name"] for one in cases["decode16"].candidates] == ["y swapped", "x"]
+    assert [one["name"] for one in cases["decode16"].candidates] == ["y halved", "x"]
     assert cases["decode16"].candidates[0]["path"] == str(tmp_path / "y.cubin")
     assert (cases["fp8"].dtype, cases["fp8"].counts, cases["tall"].counts) == ("e4m3", False, True)
     assert not cases["odd_mn"].counts

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from tsc.check import Proof, Report, check_reading
+from tsc.check import Proof, Report, RuleFailure, check_reading
 from tsc.diagnostics.model import Severity
 from tsc.source import Reading, read
 from tsc.spec.document import Spec
@@ -20,6 +20,7 @@ from tsc.tune.space import Point, overrides_of, unmet
 
 WHERE = "tune.where"
 COMPILER = "compiler"
+TOOL = "a fault of tsc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +106,14 @@ def examine(job: Job, point: Point) -> Outcome:
 
 
 def build(job: Job, point: Point) -> Outcome:
-    """The cubin of a point that fits."""
+    """The cubin of a point, examined as the job says."""
     from tsc.emit import NotGenerated, emit
     from tsc.toolchain.build import compile_source
     from tsc.toolchain.cache import default_cache
     from tsc.toolchain.errors import ToolchainError
     from tsc.toolchain.includes import with_nested
 
-    report, against = _report(replace(job, proof=Proof(wanted=False)), point)
+    report, against = _report(job, point)
     program = report.program
     if against is not None or program is None or report.document is None:
         return against or Outcome(point.name, COMPILER, "the spec has no program")
@@ -134,10 +135,13 @@ def build(job: Job, point: Point) -> Outcome:
 def _report(job: Job, point: Point) -> tuple[Report, Outcome | None]:
     """The check of a point, and what is against it."""
     reading, spec = spec_of(job.path, job.base)
-    if spec is None or spec.tune is None:
-        raise ValueError(f"`{job.path}` has no space")
-    report = check_reading(reading, overrides_of(point.values, job.base), job.proof)
-    if report.program is not None and point.values:
+    changes = overrides_of(point.values, job.base)
+    try:
+        report = check_reading(reading, changes, job.proof)
+    except RuleFailure as error:
+        # One point on which tsc itself fails must not end the search.
+        return check_reading(reading, Overrides(), Proof(wanted=False)), Outcome(point.name, TOOL, str(error))
+    if report.program is not None and point.values and spec is not None and spec.tune is not None:
         condition = unmet(spec.tune.where, report.program.constants)
         if condition:
             return report, Outcome(point.name, WHERE, f"`{condition}` is false")
