@@ -114,9 +114,9 @@ def build(job: Job, point: Point) -> Outcome:
     from tsc.toolchain.includes import with_nested
 
     report, against = _report(job, point)
-    program = report.program
-    if against is not None or program is None or report.document is None:
+    if against is not None or report is None or report.program is None or report.document is None:
         return against or Outcome(point.name, COMPILER, "the spec has no program")
+    program = report.program
     document = replace(report.document, name=Path(report.name).name)
     works = {
         name: replace(work, text_name=document.name) if work.text_name == report.name else work
@@ -132,7 +132,7 @@ def build(job: Job, point: Point) -> Outcome:
     return Outcome(point.name, cubin=built.cubin, spills=spills, registers=built.usage.registers)
 
 
-def _report(job: Job, point: Point) -> tuple[Report, Outcome | None]:
+def _report(job: Job, point: Point) -> tuple[Report | None, Outcome | None]:
     """The check of a point, and what is against it."""
     reading, spec = spec_of(job.path, job.base)
     changes = overrides_of(point.values, job.base)
@@ -140,7 +140,7 @@ def _report(job: Job, point: Point) -> tuple[Report, Outcome | None]:
         report = check_reading(reading, changes, job.proof)
     except RuleFailure as error:
         # One point on which tsc itself fails must not end the search.
-        return check_reading(reading, Overrides(), Proof(wanted=False)), Outcome(point.name, TOOL, str(error))
+        return None, Outcome(point.name, TOOL, str(error))
     if report.program is not None and point.values and spec is not None and spec.tune is not None:
         condition = unmet(spec.tune.where, report.program.constants)
         if condition:
