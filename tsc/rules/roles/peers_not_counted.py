@@ -26,7 +26,7 @@ from tsc.program.model import Pipeline, Program
 from tsc.spec.wording import series
 
 RULE = Rule(
-    "TSC179", "peers-not-counted", Severity.ERROR, "an expected count misses the readers of the other CTAs"
+    "TSC180", "peers-not-counted", Severity.ERROR, "an expected count misses the readers of the other CTAs"
 )
 
 

@@ -26,7 +26,7 @@ from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.rules.target.copies import Copy, copies, once
 
-RULE = Rule("TSC535", "uneven-share", Severity.ERROR, "a load does not divide among the CTAs that share it")
+RULE = Rule("TSC536", "uneven-share", Severity.ERROR, "a load does not divide among the CTAs that share it")
 
 ROWS = 8  # after which a swizzle pattern repeats
 
