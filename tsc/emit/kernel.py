@@ -106,7 +106,7 @@ class Kernel:
         return reads, frozenset().union(*(use.engine_writes for use in uses))
 
     def shape(self, tensor: Tensor) -> tuple[Expr, ...]:
-        """Return a tensor's extents as the spec writes them, but for lets, which have no name where views stand."""
+        """Return a tensor's extents as the spec writes them; lets have no name where views stand."""
         spec, program = self.program.spec, self.program
         shape = (
             spec.workspace[tensor.name].shape if tensor.workspace else spec.params[tensor.name].shape or ()
@@ -121,16 +121,21 @@ class Kernel:
         """CTAs of a cluster."""
         return self.program.cluster_size
 
+    def reaches(self, ring: str, copy: int) -> bool:
+        """Whether stages of a ring are given back to other CTAs, too."""
+        pipeline = self.program.pipelines.get((ring, copy))
+        return pipeline is not None and any(self.axis(axis)[0] > 1 for axis in pipeline.multicast)
+
     @property
     def remote(self) -> bool:
         """Whether CTAs touch each other's shared memory."""
+        return self.answers_remote or any(self.reaches(*key) for key in self.program.pipelines)
+
+    @property
+    def answers_remote(self) -> bool:
+        """Whether CTAs hear of tiles from another one."""
         queue = self.program.queue
-        shares = any(
-            self.axis(axis)[0] > 1
-            for pipeline in self.program.pipelines.values()
-            for axis in pipeline.multicast
-        )
-        return self.cluster_size > 1 and (shares or (queue is not None and queue.dynamic))
+        return self.cluster_size > 1 and queue is not None and queue.dynamic
 
     def axis(self, name: str) -> tuple[int, int]:
         """Return the CTAs along a cluster axis and the distance of their ranks."""

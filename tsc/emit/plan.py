@@ -117,13 +117,17 @@ class TaskFunction:
 
 @dataclass(frozen=True, slots=True)
 class Barriers:
-    """Mbarriers in a row to be initialised alike."""
+    """Mbarriers in a row to be initialised alike.
+
+    `apart` is the C++ of their arrivals where they depend on the CTA's `rank`; `arrivals` is then the most.
+    """
 
     name: str
     constant: str
     offset: int
     count: int
     arrivals: int
+    apart: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +195,7 @@ class KernelPlan:
     ctas_per_sm: int
     shared_used: bool
     remote: bool
+    parted: bool  # whether CTAs of a cluster meet before they end
     sanitize: bool
     warp_used: bool
     manifest: Mapping[str, Any]

@@ -288,6 +288,28 @@ class Rings:
             items.append(Statement("count", {"name": end.held}))
         return items
 
+    def drain(self, end: RingEnd) -> list[Item]:
+        """Wait until every stage has been given back, as if each were taken once more."""
+        stage = self.function.names.free("stage")
+        fields = {
+            "barrier": self.at(self.waits_on(end), self.cursor_stage(end, end.take)),
+            "parity": f"{end.take}.phase ^ 1",
+            "ready": "",
+        }
+        head = {
+            "type": "int",
+            "variable": stage,
+            "start": "0",
+            "condition": f"{stage} < {self.stages_text(end.ring)}",
+            "advance": f"++{stage}",
+            "counter": "",
+            "counter_type": "int",
+            "inline_counter": False,
+            "unroll": None,
+        }
+        body = (Statement("wait", fields), Statement("advance", {"cursor": end.take}))
+        return [self.guarded(Compound("for", head, body), end.everybody)]
+
     def look(self, end: RingEnd) -> list[Item]:
         """Look at the next stage's barrier."""
         flip = " ^ 1" if end.side == "write" else ""

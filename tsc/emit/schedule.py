@@ -61,7 +61,21 @@ class Schedule:
             leader = self.function.leader()
             body.append(Comment("Shared memory outlives the stores that read it."))
             body.append(Compound("if", {"condition": leader}, (wait,)) if leader else wait)
+        body += self._drains()
         return (*self._head(), *self.function.prelude.items()), tuple(body)
+
+    def _drains(self) -> list[Item]:
+        """Wait until every stage that this task filled has come back from all CTAs of the cluster: peers'
+        last arrivals have to land before this CTA's shared memory goes away.
+        """
+        items: list[Item] = []
+        for memory, copy in dict.fromkeys(
+            ring for step in self.task.steps() if step.verb == "acquire" for ring in self.rings.members(step)
+        ):
+            if self.kernel.reaches(memory.name, copy):
+                items += self.rings.drain(self.rings.end(memory, copy, "write"))
+        note = Comment("Peers' last arrivals have to land while this CTA's shared memory is there.")
+        return [note, *items] if items else []
 
     def promises(self) -> tuple[Expr, ...]:
         """Return what holds throughout: the spec's assertions, and where blocks lie in its grid."""
