@@ -89,10 +89,10 @@ def test_all_cases_are_run(spec: Path, calls: list[dict[str, Any]]) -> None:
     [
         (["--case", "2"], ["2"]),
         (["--case", "n=5,alpha=1e-3", "--case", "1"], ["n=5,alpha=1e-3", "1"]),
-        (["-D", "n=77"], ["n=77,alpha=0.5"]),
+        (["-D", "n=77"], ["n=77"]),
         (["-D", "n=77", "-D", "alpha=0.25"], ["n=77,alpha=0.25"]),
         (["-D", "WARPS=2"], []),
-        (["-D", "WARPS=2", "-D", "n=9"], ["n=9,alpha=0.5"]),
+        (["-D", "WARPS=2", "-D", "n=9"], ["n=9"]),
     ],
 )
 def test_cases_are_chosen(

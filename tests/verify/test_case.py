@@ -197,6 +197,7 @@ def test_an_output_that_the_reference_reads_starts_with_data(arrays: Arrays) -> 
     assert checker(arrays, params, body, reference={"y": "x"}, inputs=zeros).run(1, {"n": 9}).ok
     poisoned = checker(arrays, params, body, reference={"y": "x"}).run(1, {"n": 9})
     assert poisoned.verdict == "wrong" and np.isnan(poisoned.outputs[0].relative_error)
+    assert "`y` is read, too: name it in the reference" in poisoned.notes[0]
 
 
 def test_a_reference_in_python(arrays: Arrays) -> None:

@@ -60,9 +60,9 @@ def test_cases_are_chosen() -> None:
     assert chosen(PLAN, ()) == [(1, PLAN.cases[0]), (2, PLAN.cases[1])]
     assert chosen(PLAN, ("2",)) == [(2, PLAN.cases[1])]
     assert chosen(PLAN, ("m=7, eps=1e-3", "1", "m=-1,flag=false")) == [
-        (3, {"m": 7, "eps": 1e-3}),
+        (3, {"m": 7, "eps": 1e-3, "flag": True}),
         (1, PLAN.cases[0]),
-        (5, {"m": -1, "flag": False}),
+        (4, {"m": -1, "eps": 1e-6, "flag": False}),
     ]
 
 
@@ -135,7 +135,9 @@ def test_a_size_that_was_fixed_when_built_stays_so() -> None:
     built = described(
         params=[tensor("x", "m", "k"), tensor("y", "m")], arguments=[], constants={"k": 64, "BM": 8}
     )
-    assert as_run(built, {"m": 3, "k": 128, "other": 2}) == {"m": 3, "k": 64}
+    assert as_run(built, {"m": 3, "k": 128}) == {"m": 3, "k": 64}
+    with pytest.raises(PlanError, match="the kernel takes no `M`; its sizes and numbers are `m`"):
+        as_run(built, {"M": 3})
 
 
 def test_json_is_for_people_too() -> None:

@@ -34,7 +34,7 @@ def verify(
             "-D",
             "--define",
             metavar="NAME=VALUE",
-            help="Set a constant, or run one case with this size or number. Repeatable.",
+            help="Set a constant, or run the first case with this size or number. Repeatable.",
         ),
     ] = None,
     case: Annotated[
@@ -42,7 +42,7 @@ def verify(
         typer.Option(
             "--case",
             metavar="N",
-            help="Run this case of `verify.cases`, or one with these values: `m=128,n=256`. Repeatable.",
+            help="Run this case of `verify.cases`, or the first with values: `m=128,n=256`. Repeatable.",
         ),
     ] = None,
     fix: Annotated[
@@ -80,7 +80,7 @@ def verify(
     where a case fails, with 3 where there is no GPU.
     """
     from tsc.check import Proof, check_reading
-    from tsc.cli.cases import apart, case_of, filled, look_for_gpu
+    from tsc.cli.cases import apart, look_for_gpu
     from tsc.cli.specs import clean, overrides, resolved
     from tsc.source import ReadError, read
     from tsc.verify.choose import chosen
@@ -102,10 +102,7 @@ def verify(
     except PlanError as error:
         fail(str(error), FAULT_OF_SPEC)
     try:
-        choices = list(case or [])
-        if values:
-            own = filled(case_of(values), plan.cases)
-            choices.append(",".join(f"{name}={_spelt(value)}" for name, value in own.items()))
+        choices = [*(case or []), *([",".join(values)] if values else [])]
         chosen(plan, choices)  # a wrong choice is refused before anything is built
     except PlanError as error:
         fail(str(error))
@@ -117,10 +114,6 @@ def verify(
     look_for_gpu("`--prepare` writes what a machine with a GPU needs")
     image = _built(report, program) if cubin is None else _read(Path(cubin))
     raise typer.Exit(_run(image, plan, choices, seed, timeout, format))
-
-
-def _spelt(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _sizes(values: list[str], data: object) -> list[str]:

@@ -63,13 +63,11 @@ class Checker:
     def run(self, number: int, case: Case, seed: int = 0) -> CaseResult:
         """Run one case. What is wrong with it is in the result; a failure of the device is raised."""
         began = time.perf_counter()
-        taken = as_run(self.kernel.manifest, case)
         try:
-            result = _Run(self, taken, seed + number).result(number)
-        except (PlanError, NotationError) as error:
-            result = CaseResult(number, taken, "refused", faults=(str(error),))
-        except LaunchError as error:
-            result = CaseResult(number, taken, "refused", faults=(str(error),))
+            case = as_run(self.kernel.manifest, case)
+            result = _Run(self, case, seed + number).result(number)
+        except (PlanError, NotationError, LaunchError) as error:
+            result = CaseResult(number, case, "refused", faults=(str(error),))
         return replace(result, seconds=time.perf_counter() - began)
 
 
@@ -148,6 +146,11 @@ class _Run:
         for name, before in sums.items():
             if self.arrays.checksum(self.buffers[name]) != before:
                 faults.append(f"`{name}` is an input, and its memory was written")
+        for name, one in outputs.items():
+            if one.faults and self.tensors[name].access == "inout" and name not in self.given:
+                self.notes.append(
+                    f"`{name}` is read, too: name it in the reference, or in `verify.inputs` what it holds"
+                )
         if not equal:
             self.notes.append(f"{LAUNCHES} launches are not bit-equal")
         bad = bool(faults) or any(one.faults for one in outputs.values())

@@ -8,7 +8,7 @@ from tsc.verify.plan import Case, Plan, PlanError, Value
 
 
 def chosen(plan: Plan, choices: Sequence[str]) -> list[tuple[int, Case]]:
-    """The cases with their numbers, from 1. A choice is a number, or `m=128,n=256`.
+    """The cases with their numbers, from 1. A choice is a number, or `m=128,n=256`: the first with these.
 
     Raises PlanError for a number that is none, for values that cannot be read, and where nothing is left.
     """
@@ -19,6 +19,7 @@ def chosen(plan: Plan, choices: Sequence[str]) -> list[tuple[int, Case]]:
             )
         return list(enumerate(plan.cases, 1))
     found: list[tuple[int, Case]] = []
+    following = len(plan.cases)
     for choice in choices:
         if choice.strip().isdigit():
             number = int(choice)
@@ -27,7 +28,8 @@ def chosen(plan: Plan, choices: Sequence[str]) -> list[tuple[int, Case]]:
                 raise PlanError(f"there is no case {number}: `{plan.spec}` {there}")
             found.append((number, plan.cases[number - 1]))
         else:
-            found.append((len(plan.cases) + 1 + len(found), values_of(choice)))
+            following += 1
+            found.append((following, {**(plan.cases[0] if plan.cases else {}), **values_of(choice)}))
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from tsc.artifact.manifest import DTYPE_BITS, Manifest, Tensor
 from tsc.expr import EvalError, evaluate, parse
+from tsc.expr.hints import listing
 from tsc.verify.plan import Case, PlanError, Value
 
 GUARD: Final = 1024
@@ -81,10 +82,13 @@ def names_of(manifest: Manifest, case: Case) -> dict[str, int | bool]:
 
 
 def as_run(manifest: Manifest, case: Case) -> dict[str, Value]:
-    """The case without what the kernel does not take, and with what it was built for."""
+    """The case with what the kernel was built for. Raises PlanError for a name that it does not take."""
     fixed = {name: value for name, value in manifest.constants.items() if isinstance(value, (int, bool))}
-    taken = {*manifest.dims, *(scalar.name for scalar in manifest.scalars)}
-    return {name: fixed.get(name, value) for name, value in case.items() if name in fixed or name in taken}
+    taken = [*manifest.dims, *(scalar.name for scalar in manifest.scalars)]
+    for name in case:
+        if name not in fixed and name not in taken:
+            raise PlanError(f"the kernel takes no `{name}`; its sizes and numbers are {listing(taken)}")
+    return {name: fixed.get(name, value) for name, value in case.items()}
 
 
 def lay_out(tensor: Tensor, known: Mapping[str, int | bool]) -> Layout:
