@@ -13,6 +13,8 @@ from tsc.ops.inside import not_below, not_beyond
 from tsc.ops.lowering import FragmentOperand, Lowering
 from tsc.ops.parts import UNITS, part_of
 
+PRIVATE = frozenset(("thread", "warp", "lane"))
+
 
 def move(
     lowering: Lowering,
@@ -25,6 +27,12 @@ def move(
 ) -> dict[str, Any]:
     """Return the fields of the template for a fragment and the tensor or buffer it is moved from or to."""
     fragment = lowering.fragment(registers)
+    for place in at or ():
+        apart = sorted(lowering.flat(place).free & PRIVATE)
+        if apart:
+            lowering.refuse(
+                f"the threads of a task move `{fragment.name}` together, and `{apart[0]}` has them differ"
+            )
     if lowering.is_buffer(reference):
         return {"fragment": fragment.name, **_buffer(lowering, reference, at, fragment, mode, rows)}
     return {"fragment": fragment.name, **_tensor(lowering, reference, at, fragment, mode, cache, rows)}
@@ -81,11 +89,11 @@ def _buffer(
     aligned = part.columns.step % UNITS[1] == 0 and buffer.shape[1] % UNITS[1] == 0
     numbers = (part.rows.first, part.columns.first, part.rows.count, part.columns.count)
     flags = ("true" if flag else "false" for flag in (buffer.transposed, aligned))
-    limit = rows
-    extent = buffer.shape[1 if buffer.transposed else 0]
-    if rows is not None and extent >= fragment.shape[0]:
+    limit, first = rows, lowering.coordinates(at, 2)[0]
+    larger = buffer.shape[1 if buffer.transposed else 0] >= fragment.shape[0]
+    if rows is not None and larger and lowering.flat(first).value != 0:
         # Rows of a larger buffer are counted from where the fragment lies in it.
-        limit = build(Binary("+", lowering.coordinates(at, 2)[0].tree, rows.tree))
+        limit = build(Binary("+", first.tree, rows.tree))
     return {
         "part": ", ".join([*map(str, numbers), *flags]),
         "view": buffer.view,
