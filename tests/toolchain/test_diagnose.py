@@ -194,6 +194,41 @@ p[threadIdx.x] = x[0] + x[1] + x[2] + x[3];"""
     assert "line" not in one.message
 
 
+def accumulators(columns: int, body: str = "") -> str:
+    """A loop of products of 64 rows into registers, with a statement after each."""
+    count = columns // 2
+    outs = ", ".join(f'"+f"(x[{i}])' for i in range(count))
+    names = ",".join(f"%{i}" for i in range(count))
+    shape = f"m64n{columns}k16.f32.bf16.bf16"
+    return f"""float x[{count}]; for (int i = 0; i < {count}; i++) x[i] = p[i]; unsigned long long d = p[4];
+asm volatile("wgmma.fence.sync.aligned;");
+for (int i = 0; i < p[9]; i++) {{
+asm volatile("wgmma.mma_async.sync.aligned.{shape} {{{names}}}, %{count}, %{count}, 1, 1, 1, 0, 0;"
+             : {outs} : "l"(d));
+asm volatile("wgmma.commit_group.sync.aligned;");
+{body}
+asm volatile("wgmma.wait_group.sync.aligned 0;"); }}
+for (int i = 0; i < {count}; i++) p[threadIdx.x + i] = x[i];"""
+
+
+def test_an_instruction_without_enough_registers_is_refused_in_words() -> None:
+    failed = failure(kernel(accumulators(256), 1, bounds="__launch_bounds__(512)"))
+    (one,) = failed.diagnostics
+    assert (one.code, one.name) == ("TSC507", "registers-run-out")
+    assert one.message == "an instruction needs 154 registers a thread at the start, and there are 128"
+
+
+def test_a_serialised_wgmma_has_the_help_of_its_reason() -> None:
+    built = build(kernel(accumulators(128, "x[0] *= 2.f;"), 1))
+    helps = {one.help for one in built.diagnostics if one.code == "TSC506"}
+    assert "touch an accumulator only after the wait that completes it" in helps
+    text = (
+        "wgmma.mma_async instructions are serialized due to insufficient register resources for the pipeline"
+    )
+    (one,) = to_diagnostics([LogMessage(LogSeverity.WARNING, text, tool="ptxas")], "a: 1", "s")
+    assert one.code == "TSC506" and "more `registers`" in one.help
+
+
 def test_a_place_after_the_text_is_its_last_line() -> None:
     message = LogMessage(LogSeverity.ERROR, "odd", file="s", line=99)
     (one,) = to_diagnostics([message], "a: 1\nb: 2", "s")

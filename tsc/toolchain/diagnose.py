@@ -13,6 +13,7 @@ from tsc.rules.compiler import (
     cuda_does_not_compile,
     local_memory,
     register_spill,
+    registers_run_out,
     serialised_wgmma,
     setmaxnreg_ignored,
 )
@@ -26,6 +27,7 @@ REGISTER_SPILL: Final = register_spill.RULE
 LOCAL_MEMORY: Final = local_memory.RULE
 SETMAXNREG_IGNORED: Final = setmaxnreg_ignored.RULE
 SERIALISED_WGMMA: Final = serialised_wgmma.RULE
+REGISTERS_RUN_OUT: Final = registers_run_out.RULE
 RULES: Final = (
     DOES_NOT_COMPILE,
     COMPILER_WARNING,
@@ -33,6 +35,7 @@ RULES: Final = (
     LOCAL_MEMORY,
     SETMAXNREG_IGNORED,
     SERIALISED_WGMMA,
+    REGISTERS_RUN_OUT,
 )
 
 _BREAK = re.compile(r"\r\n|\r|\n")
@@ -41,6 +44,7 @@ _QUOTED = re.compile(r"\"([^\"]+)\"|'([^']+)'")
 _HEX = re.compile(r"\b0x([0-9a-f]+)\b")
 _SPILLED = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 _ASSERTION = re.compile(r'static assertion failed with "(.*)"$', re.S)
+_SCARCE = re.compile(r"Insufficient registers \((\d+)\) to compile .* register target of (\d+)")
 _STACK = re.compile(r"size of stack frame: (\d+) bytes")
 _HELPS: Final[Mapping[str, str]] = {
     "without execution space annotations": "write `__device__` before the function",
@@ -176,7 +180,14 @@ def _judge(message: LogMessage, spec_name: str, usage: Usage | None) -> tuple[Ru
         return (
             SERIALISED_WGMMA,
             f"the tensor cores wait more often than the schedule says: {_worded(text)}",
-            "touch an accumulator only after the wait that completes it, and leave tiles enough registers",
+            _serialised(text),
+        )
+    if scarce := _SCARCE.search(text):
+        return (
+            REGISTERS_RUN_OUT,
+            f"an instruction needs {int(scarce[2])} registers a thread at the start, and there are "
+            f"{int(scarce[1])}",
+            "give a warpgroup fewer columns of an accumulator, or the CTA fewer threads",
         )
     rule = DOES_NOT_COMPILE if message.severity is LogSeverity.ERROR else COMPILER_WARNING
     asserted = _ASSERTION.match(text)
@@ -193,6 +204,13 @@ def _judge(message: LogMessage, spec_name: str, usage: Usage | None) -> tuple[Ru
     details = [detail.strip() for detail in message.details]
     help_ = next((one for part, one in _HELPS.items() if part in message.text), "; ".join(details))
     return rule, text, help_
+
+
+def _serialised(text: str) -> str:
+    """The edit, by the reason that the assembler gives."""
+    if "register resources" in text:
+        return "give the task more `registers`, or a warpgroup less of the tile"
+    return "touch an accumulator only after the wait that completes it"
 
 
 def _worded(text: str) -> str:

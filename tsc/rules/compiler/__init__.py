@@ -1,4 +1,4 @@
-"""TSC501 to TSC506: what the compiler says of a spec's CUDA; `tsc build` reports them, and no check."""
+"""TSC501 to TSC507: what the compiler says of a spec's CUDA; `tsc build` reports them, and no check."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tsc.rules.compiler import (
     cuda_does_not_compile,
     local_memory,
     register_spill,
+    registers_run_out,
     serialised_wgmma,
     setmaxnreg_ignored,
 )
@@ -20,4 +21,5 @@ RULES: tuple[ModuleType, ...] = (
     local_memory,
     setmaxnreg_ignored,
     serialised_wgmma,
+    registers_run_out,
 )
