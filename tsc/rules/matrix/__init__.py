@@ -1,4 +1,4 @@
-"""TSC22x and TSC230: fragments, matrix products, and the registers that both take."""
+"""TSC220 to TSC231: fragments, matrix products, and the registers that both take."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tsc.rules.matrix import (
     layouts_differ,
     matrix_copy_does_not_fit,
     not_a_fragment,
+    operand_in_wrong_registers,
     operand_of_wrong_major,
     operand_without_pattern,
     part_outside_fragment,
@@ -28,6 +29,7 @@ RULES: tuple[ModuleType, ...] = (
     matrix_copy_does_not_fit,
     part_outside_fragment,
     layouts_differ,
+    operand_in_wrong_registers,
     too_few_registers_at_start,
     fragments_exceed_registers,
 )

@@ -1,8 +1,7 @@
 """Uses two fragments as one that are shared out otherwise.
 
 What it does
-    Checks that `convert` has one tile, shared out in one way, on both sides, or equally many private values,
-    and that warpgroups which multiply an `a` from registers have its rows and those of the accumulator.
+    Checks that `convert` has one tile, shared out in one way, on both sides, or equally many private values.
 
 Why is this bad
     A thread has other rows and columns of the one than of the other, and registers do not move between
@@ -25,15 +24,14 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.ops.convert import Convert
 from tsc.program.model import Program, RegisterSet
-from tsc.rules.matrix.products import Product, once, products, size
+from tsc.rules.matrix.products import once, size
 
 RULE = Rule("TSC228", "layouts-differ", Severity.ERROR, "two fragments used as one are shared out otherwise")
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield a finding for each conversion and each product of fragments that do not lie alike."""
+    """Yield a finding for each conversion between registers that do not lie alike."""
     yield from once(_conversions(program))
-    yield from once(it for product in products(program) for it in _operand(product))
 
 
 def _conversions(program: Program) -> Iterator[Finding]:
@@ -66,13 +64,3 @@ def _words(one: RegisterSet, groups: int) -> str:
     if one.shape is None:
         return f"{one.per_thread} value{'' if one.per_thread == 1 else 's'} a thread"
     return f"{size(one.shape)}" + (f" by {one.split}" if groups > 1 else "")
-
-
-def _operand(product: Product) -> Iterator[Finding]:
-    a = product.a
-    if a is None or a.registers is None or (product.task.warps or 0) < 8:
-        return
-    for one in (it for it in (product.to, a.registers) if it.split != "rows"):
-        message = f"each warpgroup multiplies rows of `{a.text}`, and `{one.name}` is split by columns"
-        place = Place((*one.route, "split"), label="columns")
-        yield Finding(RULE.name, message, Place(a.route), (place,), help="write `split: rows`")

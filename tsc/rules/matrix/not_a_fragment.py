@@ -26,7 +26,7 @@ from tsc.rules.matrix.products import once
 
 RULE = Rule("TSC220", "not-a-fragment", Severity.ERROR, "an operation on fragments is given other registers")
 
-_VERBS = frozenset(("wgmma", "stmatrix", "ldmatrix", "tcgen05_ld", "tcgen05_st", "activate"))
+_VERBS = frozenset(("wgmma", "stmatrix", "ldmatrix", "tcgen05_ld", "tcgen05_st"))
 
 
 def check(program: Program) -> Iterator[Finding]:

@@ -30,7 +30,7 @@ RULE = Rule("TSC223", "product-of-wrong-dtypes", Severity.ERROR, "no matrix prod
 _BYTES = frozenset(("e4m3", "e5m2"))
 # PTX ISA, wgmma: what adds up in which.
 _BOTH = ("f32", "f16")
-_SUMS = {"bf16": ("f32",), "f16": _BOTH, "tf32": ("f32",), "e4m3": _BOTH, "e5m2": _BOTH}
+SUMS = {"bf16": ("f32",), "f16": _BOTH, "tf32": ("f32",), "e4m3": _BOTH, "e5m2": _BOTH}
 _MENDS = {
     "f32": "make it, and the tensor that it comes from, `tf32`",
     "i8": "make it e4m3; products of integers are not part of the language",
@@ -43,14 +43,14 @@ def check(program: Program) -> Iterator[Finding]:
 
 
 def _judge(product: Product) -> Iterator[Finding]:
-    wrong = [side for side in product.sides if side.dtype not in _SUMS]
+    wrong = [side for side in product.sides if side.dtype not in SUMS]
     for side in wrong:
         yield Finding(
             RULE.name,
-            f"`wgmma` multiplies {series(tuple(_SUMS))}, and `{side.text}` is {side.dtype}",
+            f"`wgmma` multiplies {series(tuple(SUMS))}, and `{side.text}` is {side.dtype}",
             Place(side.route),
             (side.place,),
-            help=_MENDS.get(side.dtype, f"`convert` it into one of {series(tuple(_SUMS), 'or')} first"),
+            help=_MENDS.get(side.dtype, f"`convert` it into one of {series(tuple(SUMS), 'or')} first"),
         )
     a, b, to = product.a, product.b, product.to
     if wrong or not product.sides:
@@ -66,11 +66,11 @@ def _judge(product: Product) -> Iterator[Finding]:
         )
         return
     dtype = product.sides[0].dtype
-    if to.dtype not in _SUMS[dtype]:
+    if to.dtype not in SUMS[dtype]:
         yield Finding(
             RULE.name,
-            f"products of {dtype} add up in {series(_SUMS[dtype], 'or')}, and `{to.name}` is {to.dtype}",
+            f"products of {dtype} add up in {series(SUMS[dtype], 'or')}, and `{to.name}` is {to.dtype}",
             Place((*product.step.route, "wgmma")),
             (Place((*to.route, "dtype"), label="the accumulator"), product.sides[0].place),
-            help=f"make `{to.name}` f32" + (", and `convert` it afterwards" if to.dtype in _SUMS else ""),
+            help=f"make `{to.name}` f32" + (", and `convert` it afterwards" if to.dtype in SUMS else ""),
         )
