@@ -40,6 +40,27 @@ def multicast(kernel: Kernel, torch: Any) -> None:
         assert torch.allclose(y.double(), expected, rtol=1e-4, atol=1e-3), f"multicast {m} {n} {k}"
 
 
+def led(kernel: Kernel, torch: Any) -> None:
+    # Many rounds of two stages, so that CTAs of a cluster run ahead of each other.
+    for m, n, k in (
+        (1, 1, 4),
+        (100, 200, 200),
+        (1000, 700, 264),
+        (1, 1, 64),
+        (129, 3000, 1028),
+        (65, 65, 8192),
+    ):
+        pitch = -(-k // 8) * 8
+        x = _normal(torch, m, pitch, dtype=torch.bfloat16)[:, :k]
+        w = _normal(torch, n, pitch, dtype=torch.bfloat16)[:, :k]
+        v = _normal(torch, k)
+        y = torch.full((m, n), 9.0, device="cuda")
+        for _ in range(10):
+            kernel(x, w, v, y)
+        expected = (x.double() * v.double()) @ w.double().T
+        assert torch.allclose(y.double(), expected, rtol=1e-4, atol=1e-2), f"led {m} {n} {k}"
+
+
 def reduce(kernel: Kernel, torch: Any) -> None:
     for m, n in ((32, 64), (320, 200), (33, 4)):
         x = _normal(torch, m, n)
@@ -299,6 +320,7 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     for run in (
         box5,
         multicast,
+        led,
         reduce,
         cut_rows,
         rounds,

@@ -11,7 +11,8 @@ from typing import Literal
 
 from tsc.emit.kernel import Kernel
 from tsc.ops.base import Engine
-from tsc.program.model import RingUse, Task
+from tsc.program.model import Program, RingUse, Task
+from tsc.program.multicast import Shared, reached
 from tsc.program.rings import empty_arrivals, full_arrivals
 
 Side = Literal["write", "read"]
@@ -45,8 +46,25 @@ def weight(kernel: Kernel, by: Who) -> int:
     return each if kernel.sanitize else 1
 
 
+def shared(program: Program, members: Iterable[str], copy: int) -> tuple[Shared, ...]:
+    """Return the loads into some rings that several CTAs receive."""
+    rings = (program.pipelines.get((name, copy)) for name in members)
+    return tuple(sorted({one for ring in rings if ring is not None for one in ring.shared}))
+
+
+def by_rank(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> tuple[int, ...]:
+    """Count the arrivals at a barrier in each CTA of a cluster: a stage is free to be filled again where the
+    loads of a CTA go to when the readers of all CTAs that they reach have arrived.
+    """
+    count = counted(kernel, members, copy, side)
+    if side == "write":
+        return (count,) * kernel.cluster_size
+    loads, extents = shared(kernel.program, members, copy), kernel.rank_order()
+    return tuple(count * len(reached(loads, extents, rank)) for rank in range(kernel.cluster_size))
+
+
 def counted(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> int:
-    """Count the arrivals at a barrier of one ring, or at one that the rings of a group share.
+    """Count the arrivals of one CTA at a barrier of one ring, or at one that the rings of a group share.
 
     A task that uses several of them arrives once for all, as often as for the one where it has most.
     """
@@ -64,9 +82,8 @@ def counted(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> 
     rings = [program.pipelines[name, copy] for name in members if (name, copy) in program.pipelines]
     if side == "write":
         return sum(counts)
-    peers = 1 + sum(kernel.axis(axis)[0] - 1 for axis in {axis for ring in rings for axis in ring.multicast})
     one = any(program.memories[ring.ring].released_by == "one" for ring in rings)
-    return peers * (max(counts, default=1) if one else sum(counts))
+    return max(counts, default=1) if one else sum(counts)
 
 
 def releases(kernel: Kernel, ring: str) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tsc.emit.arrivals import counted, weight
+from tsc.emit.arrivals import by_rank, weight
 from tsc.emit.kernel import Kernel
 from tsc.emit.plan import Barriers, Region
 from tsc.program.model import Answers, Memory
@@ -66,7 +66,7 @@ def barriers(kernel: Kernel) -> tuple[Barriers, ...]:
                 continue
             owner = group.name if shared and group is not None else name
             members = group.members if shared and group is not None else (name,)
-            arrivals = counted(kernel, members, copy, "write" if side == "full" else "read")
+            arrivals = by_rank(kernel, members, copy, "write" if side == "full" else "read")
             label = f"{owner}.{side}" + (f"[{copy}]" if memory.copies > 1 else "")
             base = kernel.place(f"{owner}.{side}", offset) if copy == 0 else ""
             if copy:
@@ -75,7 +75,8 @@ def barriers(kernel: Kernel) -> tuple[Barriers, ...]:
                 step = kernel.place(f"{owner}.{side}.copy", (offset - (start or 0)) // copy)
                 times = f"{copy} * " if copy > 1 else ""
                 base = f"{kernel.place(f'{owner}.{side}', start or 0)} + {times}{step}"
-            found[offset] = Barriers(label, base, offset, pipeline.stages, max(1, arrivals))
+            most, apart = max(1, *arrivals), _apart(arrivals)
+            found[offset] = Barriers(label, base, offset, pipeline.stages, most, apart)
     if program.queue is not None and (answers := program.queue.answers) is not None:
         name, stages = program.queue.name, answers.stages
         counts = {"full": answers.full_arrivals, "empty": _given_back(kernel, answers)}
@@ -92,6 +93,15 @@ def barriers(kernel: Kernel) -> tuple[Barriers, ...]:
             base = kernel.place(key, order.offset) + (f" + {8 * i}" if i else "")
             found[order.offset + 8 * i] = Barriers(f"{key}[{i}]", base, order.offset + 8 * i, 1, count)
     return tuple(found[offset] for offset in sorted(found))
+
+
+def _apart(arrivals: tuple[int, ...]) -> str:
+    """Return the C++ of a count that differs between the CTAs of a cluster, empty where it does not."""
+    text = ""
+    for count in sorted(set(arrivals), key=lambda count: (arrivals.count(count), count), reverse=True):
+        mask = sum(1 << rank for rank, own in enumerate(arrivals) if own == count)
+        text = f"{mask} >> rank & 1 ? {count} : {text}" if text else str(count)
+    return text if len(set(arrivals)) > 1 else ""
 
 
 def _given_back(kernel: Kernel, answers: Answers) -> int:

@@ -11,6 +11,7 @@ from tsc.emit.rings import RingEnd, Rings
 from tsc.model import Reference
 from tsc.ops.lowering import Refused
 from tsc.program.model import Buffer, Memory, Operand
+from tsc.program.multicast import Shared
 from tsc.program.tree import Step
 
 
@@ -60,6 +61,29 @@ def current(rings: Rings, step: Step, memory: Memory, copy: int, mode: Literal["
     return rings.end(memory, copy, "write" if pipeline.store_ring else side)
 
 
+def fillers_mask(function: Function, shared: Sequence[Shared]) -> str:
+    """Return the C++ of the mask of CTAs whose loads fill stages of this one, itself included."""
+    kernel = function.kernel
+    parts = {one.axis for one in shared if not one.led}
+    loads = [one for one in shared if kernel.axis(one.axis)[0] > 1 and not (one.led and one.axis in parts)]
+    terms = [peers_mask(function, (one.axis,)) for one in loads if not one.led]
+    for axis in (one.axis for one in loads if one.led):
+        extent, stride = kernel.axis(axis)
+        if extent == kernel.cluster_size:
+            terms.append("1")
+            continue
+        place = function.cluster_rank(axis)
+        steps = place if stride == 1 else f"{place} * {stride}"
+        terms.append(f"1 << ({_rank(function)} - {steps})")
+    if all(one.led for one in loads):
+        terms.append(f"1 << {_rank(function)}")
+    return " | ".join(f"({term})" if len(terms) > 1 and "<<" in term else term for term in terms)
+
+
+def _rank(function: Function) -> str:
+    return function.builtin("rank", "int", "static_cast<int>(cluster_rank())")
+
+
 def peers_mask(function: Function, axes: Sequence[str]) -> str:
     """Return the C++ of the mask of CTAs that share a place with this one along any of the axes."""
     kernel = function.kernel
@@ -73,7 +97,7 @@ def peers_mask(function: Function, axes: Sequence[str]) -> str:
             terms.append(str(own))
             continue
         place = function.cluster_rank(axis)
-        rank = function.builtin("rank", "int", "static_cast<int>(cluster_rank())")
+        rank = _rank(function)
         shift = f"{rank} - {place}" if stride == 1 else f"{rank} - {place} * {stride}"
         terms.append(f"{own} << ({shift})")
     text = " | ".join(f"({term})" if len(terms) > 1 and "<<" in term else term for term in terms)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tsc.emit.arrivals import shared
 from tsc.emit.brackets import Brackets
 from tsc.emit.function import Function
-from tsc.emit.operands import peers_mask
+from tsc.emit.operands import fillers_mask
 from tsc.emit.plan import Compound, Item, Statement
 from tsc.emit.rings import ASYNC_READERS, RingEnd, Rings
 from tsc.emit.scope import Scope
@@ -190,15 +191,15 @@ class Steps:
         first = ends[0]
         stage = self.rings.cursor_stage(first, first.give)
         barrier = self.rings.at(self.rings.signals(first), stage)
-        shared = (axis for end in ends for axis in end.pipeline.multicast)
-        axes = tuple(dict.fromkeys(axis for axis in shared if self.kernel.axis(axis)[0] > 1))
+        loads = shared(self.program, (end.ring.name for end in ends), first.copy)
+        loads = tuple(one for one in loads if self.kernel.axis(one.axis)[0] > 1)
         by = self.rings.arrives(tuple((end.ring, end.copy) for end in ends), "read")
-        if not axes or self.kernel.cluster_size == 1:
+        if not loads or self.kernel.cluster_size == 1:
             arrive = Statement("arrive", {"barrier": barrier})
             if by == "warpgroups":
                 return self.by_warpgroup(arrive, "0")
             return self.by_warp(arrive) if by == "warps" else [self.rings.guarded(arrive, by == "one")]
-        mask = self.function.builtin(f"{first.label}_peers", "u32", peers_mask(self.function, axes))
+        mask = self.function.builtin(f"{first.label}_peers", "u32", fillers_mask(self.function, loads))
         if by not in ("warps", "warpgroups") or self.kernel.sanitize:
             rank = self.function.names.free("rank")
             fields = {"rank": rank, "ranks": self.kernel.cluster_size, "mask": mask, "barrier": barrier}

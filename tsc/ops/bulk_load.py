@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from tsc.model import Expression, Name, Operand
 from tsc.ops.base import Cache, Engine, Operation, StepModel, touches
 from tsc.ops.lowering import Lowering
-from tsc.ops.pieces import UNIT, piece
+from tsc.ops.pieces import piece
+from tsc.ops.sharing import led
 
 
 class BulkLoad(StepModel):
@@ -54,8 +55,9 @@ def bind(step: BulkLoad, lowering: Lowering) -> dict[str, Any]:
     group = lowering.multicast(step.multicast) if step.multicast is not None else None
     if group is not None and group.size > 1:
         fields["mask"] = group.mask
-        if plan.static is not None and plan.static % (UNIT * group.size) == 0:
-            share = plan.static // group.size
+        known = None if step.rows is not None else plan.static
+        if known is not None and not led(step, known, group.size):
+            share = known // group.size
             stored = max(8, lowering.tensor(step.bulk_load).bits) // 8
             fields["size"] = str(share)
             fields["address"] += f" + {group.rank} * {share}"

@@ -10,6 +10,7 @@ from tsc.model import Expression, Name, Operand
 from tsc.ops.base import Cache, Engine, Operation, StepModel, touches
 from tsc.ops.boxes import transfer
 from tsc.ops.lowering import Lowering
+from tsc.ops.sharing import led
 
 
 class TmaLoad(StepModel):
@@ -56,7 +57,7 @@ def bind(step: TmaLoad, lowering: Lowering) -> dict[str, Any]:
     tensor, buffer = lowering.tensor(step.tma_load), lowering.buffer(step.to, "write")
     group = lowering.multicast(step.multicast) if step.multicast is not None else None
     group = None if group is not None and group.size == 1 else group
-    share = group if step.share == "split" else None
+    share = None if group is None or led(step, buffer.bytes, group.size) else group
     at = lowering.coordinates(step.at, tensor.rank)
     plan = transfer(lowering, tensor, buffer, at, "tma_load", l2=step.l2, fill=step.fill, share=share)
     return {

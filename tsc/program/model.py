@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tsc.expr import Expr, Interval
 from tsc.model import Reference
+from tsc.program.multicast import Shared
 from tsc.program.scope import Failure, Site, Stage
 from tsc.program.target import Target
 from tsc.program.tree import Block, Step
@@ -170,7 +171,8 @@ class Pipeline:
 
     `kind` is `AsyncStore` for a store ring, which has no barrier. `tx_bytes` is `None` where it is only
     known at run time. Offsets are of stage 0's barriers in shared memory; members of a group share one of
-    the two.
+    the two. `empty_arrivals` is that of the first CTA of a cluster: where loads are shared it depends on
+    which CTAs the loads of one reach (`tsc.program.multicast`), each of which has `readers` arrivals.
     """
 
     ring: str
@@ -184,6 +186,8 @@ class Pipeline:
     consumers: tuple[str, ...]
     observers: tuple[str, ...]
     multicast: tuple[str, ...] = ()  # cluster axes along which its loads are shared
+    shared: tuple[Shared, ...] = ()
+    readers: int = 0
     full_offset: int | None = None
     empty_offset: int | None = None
 

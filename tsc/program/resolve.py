@@ -61,7 +61,7 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
         n: replace(m, group=next((g for g, group in groups.items() if n in group.members), None))
         for n, m in found.items()
     }
-    usages = ring_uses(tasks, found, meanings, works)
+    usages = ring_uses(tasks, found, meanings, works, cluster)
     derived = pipelines(spec, {task.label: task for task in tasks}, found, usages, meanings, works, cluster)
     orders = _orders(spec, tasks, meanings, counts)
     queue = _queue(spec, values)

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tsc.ops.base import Engine
-from tsc.program.accesses import Meanings, touches
+from tsc.ops.sharing import led
+from tsc.program.accesses import Meanings, Touch, touches
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Pipeline, RingUse, Task, Work
+from tsc.program.multicast import Shared, reached
 from tsc.program.tree import Block, Step, blocks
 from tsc.spec.document import Spec
 
@@ -21,19 +23,23 @@ class _Seen:
     reads: set[str] = field(default_factory=set)
     updates: set[str] = field(default_factory=set)
     writes: set[str] = field(default_factory=set)
-    multicast: set[str] = field(default_factory=set)
+    shared: set[Shared] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What was seen of one ring copy in one task; `multicast` lists the cluster axes of its loads."""
+    """What was seen of one ring copy in one task; `shared` are the loads that several CTAs receive."""
 
     use: RingUse
-    multicast: frozenset[str]
+    shared: frozenset[Shared]
 
 
 def ring_uses(
-    tasks: Iterable[Task], memories: Mapping[str, Memory], meanings: Meanings, works: Mapping[str, Work]
+    tasks: Iterable[Task],
+    memories: Mapping[str, Memory],
+    meanings: Meanings,
+    works: Mapping[str, Work],
+    cluster: Mapping[str, int],
 ) -> list[Usage]:
     """Collect what each task instance does with each ring copy, groups looked through."""
     found: list[Usage] = []
@@ -58,7 +64,8 @@ def ring_uses(
                     entry.writes.add(touch.engine.value)
                     axis = getattr(step.model, "multicast", None)
                     if axis is not None:
-                        entry.multicast.add(axis)
+                        size = loaded_bytes(memories[touch.operand.name], step, touch)
+                        entry.shared.add(Shared(axis, led(step.model, size, cluster.get(axis, 1))))
         for (name, copy), entry in seen.items():
             # Who updates a stage that it has acquired fills it; who updates one that it waited for reads it.
             if not entry.verbs & {"acquire", "commit"} or entry.plain_wait:
@@ -76,8 +83,14 @@ def ring_uses(
                 frozenset(entry.reads),
                 frozenset(entry.writes),
             )
-            found.append(Usage(use, frozenset(entry.multicast)))
+            found.append(Usage(use, frozenset(entry.shared)))
     return found
+
+
+def loaded_bytes(memory: Memory, step: Step, touch: Touch) -> int | None:
+    """Return the bytes that a load fills, absent where only the run knows them."""
+    buffer = memory.buffer(touch.reference.buffer)
+    return None if buffer is None or getattr(step.model, "rows", None) is not None else buffer.bytes
 
 
 _RING_VERBS = frozenset(("acquire", "commit", "wait", "release", "try_acquire", "try_wait", "skip"))
@@ -160,11 +173,12 @@ def pipelines(
                 else "Async"
             )
             sink = "Umma" if Engine.TCGEN05.value in reading else "Async"
-            axes = {axis for usage in mine for axis in usage.multicast}
-            peers = 1 + sum(cluster.get(axis, 1) - 1 for axis in axes)
+            shared = tuple(sorted({one for usage in mine for one in usage.shared}))
+            axes = {one.axis for one in shared}
             fulls = [full_arrivals(tasks[use.task], use) for use in producers]
             empties = [empty_arrivals(tasks[use.task], use) for use in consumers]
             exclusive = memory.lanes[1] > 1 or memory.released_by == "one"
+            readers = (pair if sink == "Async" else 1) * _total(empties, exclusive)
             loaded = _transaction_bytes(memory, copy, [tasks[use.task] for use in producers], meanings, works)
             derived[name, copy] = Pipeline(
                 ring=name,
@@ -172,12 +186,14 @@ def pipelines(
                 kind="AsyncStore" if store else source + sink,
                 stages=memory.stages or 0,
                 full_arrivals=_total(fulls, memory.lanes[0] > 1),
-                empty_arrivals=peers * (pair if sink == "Async" else 1) * _total(empties, exclusive),
+                empty_arrivals=len(reached(shared, tuple(cluster.items()), 0)) * readers,
                 tx_bytes=None if loaded is None else loaded * (pair if sink == "Umma" else 1),
                 producers=tuple(use.task for use in producers),
                 consumers=tuple(use.task for use in consumers),
                 observers=tuple(use.task for use in observers),
                 multicast=tuple(axis for axis in cluster if axis in axes),
+                shared=shared,
+                readers=readers,
             )
     return derived
 

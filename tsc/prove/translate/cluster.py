@@ -7,11 +7,12 @@ through those two. Where a schedule asks for the place in the cluster, all along
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import prod
 
 from tsc.expr import Expr
-from tsc.ops.pieces import UNIT as BULK_UNIT
+from tsc.ops.sharing import led
+from tsc.program import multicast
 from tsc.program.model import Program
 from tsc.program.names import expressions
 from tsc.program.tree import Guard, Loop, Node, Step, TileLoop, walk
@@ -36,6 +37,7 @@ class Cluster:
         }
         self.real = dict(program.cluster)
         self.size = prod(self.extents.values())
+        self.order = tuple(self.extents.items())
 
     def ranks(self) -> range:
         """Return the ranks of all CTAs."""
@@ -43,30 +45,21 @@ class Cluster:
 
     def place(self, rank: int, axis: str) -> int:
         """Return where a CTA stands along an axis; 0 where it is alone."""
-        for name, extent in self.extents.items():
-            if name == axis:
-                return rank % extent
-            rank //= extent
-        return 0
+        return multicast.place(self.order, rank, axis)
 
     def places(self, rank: int) -> dict[str, int]:
         """Return where a CTA stands along the axes that are told apart."""
         return {axis: self.place(rank, axis) for axis in self.extents}
 
-    def peers(self, rank: int, axes: Iterable[str]) -> tuple[int, ...]:
-        """Return the CTAs that share a place with this one along any of the axes, itself included."""
-        found = {rank}
-        for axis in axes:
-            extent, stride = self._stride(axis)
-            base = rank - self.place(rank, axis) * stride
-            found |= {base + i * stride for i in range(extent)}
-        return tuple(sorted(found))
+    def peers(self, rank: int, axis: str) -> tuple[int, ...]:
+        """Return the CTAs that receive a load shared along an axis, this one included."""
+        return multicast.along(self.order, rank, axis)
 
     def pair_of(self, rank: int) -> tuple[int, ...]:
         """Return the two CTAs whose tensor cores work together, the leader first; alone without pairs."""
         if self.pair is None:
             return (rank,)
-        _, stride = self._stride(self.pair)
+        _, stride = multicast.stride(self.order, self.pair)
         first = rank - self.place(rank, self.pair) % 2 * stride
         return first, first + stride
 
@@ -74,33 +67,16 @@ class Cluster:
         """Whether a CTA is the leader of its pair."""
         return self.pair_of(rank)[0] == rank
 
-    def real_peers(self, axes: Iterable[str]) -> int:
-        """Return how many there are of them in the kernel."""
-        return 1 + sum(self.real.get(axis, 1) - 1 for axis in set(axes))
-
     def parts(self, model: object, size: int | None, axis: str) -> int:
         """Return how many CTAs divide a shared load among them; 1 where the first one has all of it.
 
         `size` is in bytes, absent where only the run knows it.
         """
-        if getattr(model, "share", None) == "leader":
-            return 1
-        bulk = getattr(model, "verb", "") == "bulk_load"
-        if bulk and (size is None or size % (BULK_UNIT * self.real.get(axis, 1))):
-            return 1
-        return self.extents.get(axis, 1)
+        return 1 if led(model, size, self.real.get(axis, 1)) else self.extents.get(axis, 1)
 
     def issues(self, rank: int, model: object, size: int | None, axis: str) -> bool:
         """Whether a CTA issues a shared load: each its part of it, or the first one all."""
         return self.parts(model, size, axis) > 1 or self.place(rank, axis) == 0
-
-    def _stride(self, axis: str) -> tuple[int, int]:
-        stride = 1
-        for name, extent in self.extents.items():
-            if name == axis:
-                return extent, stride
-            stride *= extent
-        return 1, 1
 
 
 def conditions(node: Node) -> Iterator[Expr]:

@@ -8,7 +8,7 @@ from tsc.program.model import Memory
 from tsc.program.tree import Step
 from tsc.prove.machine import Cells
 from tsc.prove.translate.frame import Frame, View
-from tsc.prove.translate.lines import loaded_bytes
+from tsc.prove.translate.lines import load_size
 
 BY_LEADER = frozenset((Engine.TMA, Engine.STORE, Engine.TCGEN05))
 BY_THREADS = frozenset((Engine.THREAD, Engine.CP_ASYNC, Engine.TMEM, Engine.WGMMA))
@@ -27,12 +27,12 @@ def destinations(frame: Frame, step: Step, touch: Touch, cta: int) -> list[tuple
     axis = getattr(step.model, "multicast", None)
     if axis is None or cluster.size == 1 or touch.engine is not Engine.TMA:
         return [(cta, None)]
-    size = loaded_bytes(frame.program, step, touch)
+    size = load_size(frame.program, step, touch)
     if not cluster.issues(cta, step.model, size, axis):
         return []
     parts = cluster.parts(step.model, size, axis)
     share = (cluster.place(cta, axis), parts) if parts > 1 else None
-    return [(one, share) for one in cluster.peers(cta, (axis,))]
+    return [(one, share) for one in cluster.peers(cta, axis)]
 
 
 def fills(view: View, memory: Memory, copy: int, cta: int, engines: frozenset[Engine]) -> Cells:

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tsc.emit.arrivals import Side as Direction
-from tsc.emit.arrivals import counted, who
+from tsc.emit.arrivals import counted, shared, who
 from tsc.emit.kernel import Kernel
 from tsc.ops.base import Engine as By
 from tsc.program.accesses import Touch, touches
 from tsc.program.model import Memory, Order, Program, RingUse, Task
+from tsc.program.multicast import fillers, reached
+from tsc.program.rings import loaded_bytes
 from tsc.program.tree import Step
 from tsc.prove.machine import Barrier, Ring
 from tsc.prove.translate.cluster import Cluster
@@ -122,14 +124,13 @@ class Lines:
         program = self.program
         members = program.groups[owner].members if owner in program.groups else (memory.name,)
         pipelines = [p for member in members if (p := program.pipelines.get((member, copy))) is not None]
-        axes = {axis for pipeline in pipelines for axis in pipeline.multicast}
         if len(members) > 1:
             count = counted(self.kernel, members, copy, direction)
         else:
             pipeline = pipelines[0]
-            count = pipeline.full_arrivals if direction == "write" else pipeline.empty_arrivals
+            count = pipeline.full_arrivals if direction == "write" else pipeline.readers
         if direction == "read":
-            return count // self.cluster.real_peers(axes) * len(self.cluster.peers(cta, axes))
+            return count * len(reached(shared(program, members, copy), self.cluster.order, cta))
         for other in self.cluster.ranks():
             found = self._heard(members, copy, cta, other) if other != cta else []
             count += max(found, default=0) if memory.lanes[0] > 1 else sum(found)
@@ -173,13 +174,13 @@ class Lines:
     def empties(self, task: Task, names: Iterable[str], copy: int, cta: int) -> tuple[int, ...]:
         """Return the CTAs at whose empty barriers a release counts: their loads or products reach this."""
         names = tuple(names)
-        axes = {axis for name in names for axis in self.program.pipelines[name, copy].multicast}
+        loads, order = shared(self.program, names, copy), self.cluster.order
         if not self.paired(names, copy):
-            return self.cluster.peers(cta, axes)
+            return fillers(loads, order, cta)
         if self._by_tensor_core(self.uses(task, names, copy), "read"):
             both = self.cluster.pair_of(cta)
-            return tuple(sorted({one for rank in both for one in self.cluster.peers(rank, axes)}))
-        return tuple(sorted({self.cluster.pair_of(one)[0] for one in self.cluster.peers(cta, axes)}))
+            return tuple(sorted({one for rank in both for one in fillers(loads, order, rank)}))
+        return tuple(sorted({self.cluster.pair_of(one)[0] for one in fillers(loads, order, cta)}))
 
     def uses(self, task: Task, names: Iterable[str], copy: int) -> list[RingUse]:
         """Return what a task does with each of some rings."""
@@ -199,8 +200,8 @@ class Lines:
                 operand = touch.operand
                 if not touch.writes or operand is None or operand.copy != copy or operand.name not in names:
                     continue
-                if self.cluster.issues(cta, step.model, loaded_bytes(self.program, step, touch), axis):
-                    found |= set(self.cluster.peers(cta, (axis,)))
+                if self.cluster.issues(cta, step.model, load_size(self.program, step, touch), axis):
+                    found |= set(self.cluster.peers(cta, axis))
         return tuple(sorted(found))
 
     # ---- orders --------------------------------------------------------------------------------------------
@@ -218,8 +219,7 @@ class Lines:
         return self.add(LineKey(order.name, order.copy, "barrier", cta), ring, order.threads)
 
 
-def loaded_bytes(program: Program, step: Step, touch: Touch) -> int | None:
+def load_size(program: Program, step: Step, touch: Touch) -> int | None:
     """Return the bytes that a load fills, where they are known when built."""
     memory = program.memories.get(touch.operand.name) if touch.operand is not None else None
-    buffer = memory.buffer(touch.reference.buffer) if memory is not None else None
-    return None if buffer is None or getattr(step.model, "rows", None) is not None else buffer.bytes
+    return None if memory is None else loaded_bytes(memory, step, touch)

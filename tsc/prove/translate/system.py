@@ -12,7 +12,7 @@ from tsc.prove.translate.agent import AgentMaker, takers_of
 from tsc.prove.translate.cluster import Cluster
 from tsc.prove.translate.control import Walker
 from tsc.prove.translate.frame import Frame, View
-from tsc.prove.translate.lines import LineKey, Lines, loaded_bytes
+from tsc.prove.translate.lines import LineKey, Lines, load_size
 from tsc.prove.translate.memory import Bank
 from tsc.prove.translate.parts import parts_of
 from tsc.prove.translate.tensors import Tensors
@@ -102,7 +102,7 @@ def _shares(program: Program, cluster: Cluster) -> dict[tuple[str, str], int]:
                 memory = program.memories.get(touch.operand.name) if touch.operand is not None else None
                 if memory is None or not touch.writes:
                     continue
-                parts = cluster.parts(step.model, loaded_bytes(program, step, touch), axis)
+                parts = cluster.parts(step.model, load_size(program, step, touch), axis)
                 buffer = memory.buffer(touch.reference.buffer)
                 for one in memory.buffers if buffer is None else (buffer,):
                     found[memory.name, one.name] = max(parts, found.get((memory.name, one.name), 1))

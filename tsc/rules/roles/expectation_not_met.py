@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Memory, Pipeline, Program
-from tsc.rules.roles.peers_not_counted import of_one_cta
+from tsc.rules.roles.peers_not_counted import differs, of_one_cta
 from tsc.rules.roles.sides import unclear
 from tsc.source.route import Route
 from tsc.spec.document import KernelExpect
@@ -31,7 +31,8 @@ RULE = Rule(
     "TSC175", "expectation-not-met", Severity.ERROR, "an expected figure differs from the derived one"
 )
 
-AT_RUN_TIME = "a load is guarded, or moves a run-time number of rows"
+AT_RUN_TIME = "is not known when built (a load is guarded, or moves a run-time number of rows)"
+APART = "differs between the CTAs of a cluster (one of them loads for the others and counts their readers)"
 
 
 def check(program: Program) -> Iterator[Finding]:
@@ -49,18 +50,19 @@ def check(program: Program) -> Iterator[Finding]:
             sides = {"full_arrivals": ring.producers, "empty_arrivals": ring.consumers} if ring else {}
             whose = {side: f" ({series(who) if who else 'nobody'})" for side, who in sides.items()}
             route = (*memory.route, "expect")
-            figures = _figures(memory, ring)
+            figures = _figures(program, memory, ring)
             count = program.values.integer(getattr(mine, "empty_arrivals", None), (*route, "empty_arrivals"))
             if ring is not None and of_one_cta(program, ring, count):
                 figures["empty_arrivals"] = None  # has a rule of its own
             yield from _compare(program, mine, route, figures, f"`{name}`", whose)
 
 
-def _figures(memory: Memory, ring: Pipeline | None) -> dict[str, int | str | None]:
+def _figures(program: Program, memory: Memory, ring: Pipeline | None) -> dict[str, int | str | None]:
     size = memory.stage_bytes * max(1, memory.stages or 1)
     figures: dict[str, int | str | None] = {"bytes": size if memory.buffers and memory.stages != 0 else None}
     if ring is not None:
         figures |= {"full_arrivals": ring.full_arrivals, "empty_arrivals": ring.empty_arrivals}
+        figures |= {"empty_arrivals": APART} if differs(program, ring) else {}
         figures["tx_bytes"] = ring.tx_bytes if ring.tx_bytes is not None else AT_RUN_TIME
     return figures
 
@@ -75,11 +77,11 @@ def _compare(
 ) -> Iterator[Finding]:
     for field in type(expect).model_fields:
         wanted = program.values.integer(getattr(expect, field), (*route, field))
-        derived = figures.get(field, "there is none")
+        derived = figures.get(field, "is not known when built (there is none)")
         if wanted is None or derived is None or derived == wanted:
             continue
         known = isinstance(derived, int)
-        has = f"is {derived:,}{whose.get(field, '')}" if known else f"is not known when built ({derived})"
+        has = f"is {derived:,}{whose.get(field, '')}" if known else derived
         yield Finding(
             RULE.name,
             f"`{field}` of {owner} {has}, and {wanted:,} is expected",

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Pipeline, Program
+from tsc.program.multicast import reached
 from tsc.spec.wording import series
 
 RULE = Rule(
@@ -64,5 +65,13 @@ def check(program: Program) -> Iterator[Finding]:
 def of_one_cta(program: Program, ring: Pipeline, wanted: int | None) -> bool:
     """Whether a count of arrivals is that of one CTA's readers, and those of others are missing."""
     axes = dict(program.cluster)
-    reached = 1 + sum(axes.get(axis, 1) - 1 for axis in ring.multicast)
-    return reached > 1 and wanted is not None and wanted * reached == ring.empty_arrivals
+    if differs(program, ring):
+        return False
+    ctas = 1 + sum(axes.get(axis, 1) - 1 for axis in ring.multicast)
+    return ctas > 1 and wanted is not None and wanted * ctas == ring.empty_arrivals
+
+
+def differs(program: Program, ring: Pipeline) -> bool:
+    """Whether the readers that a CTA counts differ between the CTAs of a cluster."""
+    ranks = range(program.cluster_size)
+    return len({len(reached(ring.shared, program.cluster, rank)) for rank in ranks}) > 1

@@ -1,0 +1,64 @@
+"""Which CTAs of a cluster fill each other's stages, by loads that several of them receive.
+
+What barriers count, where arrivals go and what is proved about both follows from `reached` and `fillers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+Extents = Sequence[tuple[str, int]]
+"""The axes of a cluster and the CTAs along them, that along which ranks run fastest first."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Shared:
+    """Loads that all CTAs along an axis receive: each of them loads a part, or, `led`, the first one all."""
+
+    axis: str
+    led: bool
+
+
+def place(extents: Extents, rank: int, axis: str) -> int:
+    """Return where a CTA stands along an axis; 0 where it is alone."""
+    for name, extent in extents:
+        if name == axis:
+            return rank % extent
+        rank //= extent
+    return 0
+
+
+def stride(extents: Extents, axis: str) -> tuple[int, int]:
+    """Return the CTAs along an axis and how far their ranks are apart."""
+    step = 1
+    for name, extent in extents:
+        if name == axis:
+            return extent, step
+        step *= extent
+    return 1, 1
+
+
+def along(extents: Extents, rank: int, axis: str) -> tuple[int, ...]:
+    """Return the CTAs that differ from this one in their place along an axis at most, itself included."""
+    extent, step = stride(extents, axis)
+    first = rank - place(extents, rank, axis) * step
+    return tuple(first + i * step for i in range(extent))
+
+
+def reached(shared: Iterable[Shared], extents: Extents, rank: int) -> tuple[int, ...]:
+    """Return the CTAs whose stages loads of this one fill, itself included: who reads them lets it go on."""
+    found = {rank}
+    for one in shared:
+        if not one.led or place(extents, rank, one.axis) == 0:
+            found |= set(along(extents, rank, one.axis))
+    return tuple(sorted(found))
+
+
+def fillers(shared: Iterable[Shared], extents: Extents, rank: int) -> tuple[int, ...]:
+    """Return the CTAs whose loads fill stages of this one, itself included: who reads here tells them."""
+    found = {rank}
+    for one in shared:
+        peers = along(extents, rank, one.axis)
+        found |= {peers[0]} if one.led else set(peers)
+    return tuple(sorted(found))
