@@ -110,6 +110,18 @@ DEVICE int clipped(i64 left) {
   return static_cast<int>(left < 0 ? 0 : left < most ? left : most);
 }
 
+// An address in global memory as it is from here on. Else the compiler finds it anew for each value that is
+// stored under a condition, with more instructions than the store.
+template <class T> DEVICE T* kept(T* address) {
+#ifdef __CUDACC__
+  u64 place = __cvta_generic_to_global(address);
+  asm volatile("" : "+l"(place));
+  return static_cast<T*>(__cvta_global_to_generic(place));
+#else
+  return address;
+#endif
+}
+
 // Visits a thread's values and their addresses in the last two dimensions of a tensor, from the coordinates
 // on: two neighbours at a time where the contiguous dimension is the last one and address and pitch of the
 // rows allow it, else one by one. CHECKED: 0, all lie inside; 1, some may lie behind the end; 2, or before
@@ -156,7 +168,7 @@ DEVICE void each_value(const Tensor<T, RANK, MAJOR>& tensor, const FRAGMENT& f, 
 #pragma unroll
       for (int slot = 0; slot < slots; ++slot) {
         const int r = slot / 2 * 64 + slot % 2 * 8;
-        auto* const line = own + r * pitch;
+        auto* const line = kept(own + r * pitch);
 #pragma unroll
         for (int j = 0; j < groups; ++j)
 #pragma unroll
@@ -173,7 +185,7 @@ DEVICE void each_value(const Tensor<T, RANK, MAJOR>& tensor, const FRAGMENT& f, 
     for (int j = 0; j < groups; ++j)
 #pragma unroll
       for (int n = 0; n < 2; ++n) {
-        auto* const line = own + (8 * j + n) * step;
+        auto* const line = kept(own + (8 * j + n) * step);
 #pragma unroll
         for (int slot = 0; slot < slots; ++slot) {
           const int r = slot / 2 * 64 + slot % 2 * 8;

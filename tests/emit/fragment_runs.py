@@ -45,7 +45,7 @@ def _untouched(torch: Any, made: Any, memory: Any, what: str) -> None:
 
 def fragments(kernel: Kernel, torch: Any) -> None:
     half, small = torch.float16, torch.float8_e4m3fn
-    sizes = ((128, 96, 0, 0), (1, 1, 0, 0), (257, 300, 1, 1), (300, 191, 0, 3), (1000, 778, 2, 2))
+    sizes = ((128, 80, 0, 0), (1, 1, 0, 0), (257, 300, 1, 1), (300, 191, 0, 3), (1000, 778, 2, 2))
     for m, n, extra, shift in sizes:
         what = f"fragments {m} {n} {extra} {shift}"
         values = _normal(torch, m, n, dtype=torch.float32)
@@ -60,7 +60,7 @@ def fragments(kernel: Kernel, torch: Any) -> None:
         t, t_memory = placed(torch.float32, n, m)
         e, e_memory = placed(small, m, n)
         places, places_memory = placed(torch.int32, m, n)
-        tiles = -(-n // 96)
+        tiles = -(-n // 80)
         sums, tops = (torch.full((tiles, m), 7.0, device="cuda") for _ in range(2))
         kernel(x, y, z, t.T, e, sums, tops, places)
         gelu = torch.nn.functional.gelu(values.bfloat16().double())
@@ -72,12 +72,12 @@ def fragments(kernel: Kernel, torch: Any) -> None:
         _same(t, values.T, f"{what} t")
         silu = torch.nn.functional.silu(values.double())
         assert torch.allclose(e.double(), silu, rtol=2**-4 + 2**-9, atol=2**-10), what
-        padded = torch.nn.functional.pad(values.double(), (0, tiles * 96 - n))
-        assert torch.allclose(sums.double(), padded.view(m, tiles, 96).sum(-1).T, atol=1e-4), what
-        lowest = torch.nn.functional.pad(values, (0, tiles * 96 - n), value=-torch.inf)
-        _same(tops, lowest.view(m, tiles, 96).amax(-1).T, f"{what} tops")
+        padded = torch.nn.functional.pad(values.double(), (0, tiles * 80 - n))
+        assert torch.allclose(sums.double(), padded.view(m, tiles, 80).sum(-1).T, atol=1e-4), what
+        lowest = torch.nn.functional.pad(values, (0, tiles * 80 - n), value=-torch.inf)
+        _same(tops, lowest.view(m, tiles, 80).amax(-1).T, f"{what} tops")
         columns = torch.arange(n, device="cuda")
-        named = 1000 * (rows % 64)[:, None] + (columns % 96)[None, :]
+        named = 1000 * (rows % 64)[:, None] + (columns % 80)[None, :]
         _same(places, named.int(), f"{what} places")
         pairs = ((y, y_memory), (z, z_memory), (t, t_memory), (places, places_memory), (e, e_memory))
         for made, memory in pairs:

@@ -22,15 +22,15 @@ namespace fragments_kernel {
 // ---- constants ---------------------------------------------------------------------------------------
 
 constexpr int BM = 128;
-constexpr int BN = 96;
+constexpr int BN = 80;
 
 // ---- manifest: what the loader reads -----------------------------------------------------------------
 
 extern "C" __device__ const char tsc_manifest[] =
     R"json({"manifest": 1, "tsc_version": "0.1.0", "kernel": "fragments", "arch": "sm_90a", "spec": )json"
     R"json("fragments.tsc.yaml", "spec_sha256": )json"
-    R"json("341bea4090c1af520e3c3b6f36008ef065e39b265b21ac738a2cebdcb3aaea29", "constants": {"BM": )json"
-    R"json(128, "BN": 96}, "params": [{"name": "x", "kind": "tensor", "dtype": "f32", "shape": ["m", )json"
+    R"json("3f5e3711601222861c05600a2558294ec4b0c7cb67584ee7dca48c609ab4c162", "constants": {"BM": )json"
+    R"json(128, "BN": 80}, "params": [{"name": "x", "kind": "tensor", "dtype": "f32", "shape": ["m", )json"
     R"json("n"], "order": [0, 1], "access": "in", "align": 4, "stride_multiple": 1, "packed": false, )json"
     R"json("constant": false}, {"name": "y", "kind": "tensor", "dtype": "bf16", "shape": ["m", "n"], )json"
     R"json("order": [0, 1], "access": "out", "align": 2, "stride_multiple": 1, "packed": false, )json"
@@ -41,16 +41,16 @@ extern "C" __device__ const char tsc_manifest[] =
     R"json(false, "constant": false}, {"name": "e", "kind": "tensor", "dtype": "e4m3", "shape": )json"
     R"json(["m", "n"], "order": [0, 1], "access": "out", "align": 1, "stride_multiple": 1, "packed": )json"
     R"json(false, "constant": false}, {"name": "sums", "kind": "tensor", "dtype": "f32", "shape": )json"
-    R"json(["cdiv(n, 96)", "m"], "order": [0, 1], "access": "out", "align": 4, "stride_multiple": 1, )json"
+    R"json(["cdiv(n, 80)", "m"], "order": [0, 1], "access": "out", "align": 4, "stride_multiple": 1, )json"
     R"json("packed": false, "constant": false}, {"name": "tops", "kind": "tensor", "dtype": "f32", )json"
-    R"json("shape": ["cdiv(n, 96)", "m"], "order": [0, 1], "access": "out", "align": 4, )json"
+    R"json("shape": ["cdiv(n, 80)", "m"], "order": [0, 1], "access": "out", "align": 4, )json"
     R"json("stride_multiple": 1, "packed": false, "constant": false}, {"name": "places", "kind": )json"
     R"json("tensor", "dtype": "i32", "shape": ["m", "n"], "order": [0, 1], "access": "out", "align": )json"
     R"json(4, "stride_multiple": 1, "packed": false, "constant": false}], "workspace": [], "dims": )json"
     R"json({"m": {"min": 0, "max": 2147483647, "multiple_of": 1}, "n": {"min": 0, "max": 2147483647, )json"
-    R"json("multiple_of": 1}}, "asserts": [{"expr": "(cdiv(m, 128)) * (cdiv(n, 96)) <= 2147483647", )json"
+    R"json("multiple_of": 1}}, "asserts": [{"expr": "(cdiv(m, 128)) * (cdiv(n, 80)) <= 2147483647", )json"
     R"json("text": "there are at most 2,147,483,647 tiles"}], "block": [512, 1, 1], "cluster": [1, )json"
-    R"json(1, 1], "grid": ["cdiv(cdiv(m, 128) * cdiv(n, 96), max(1, cdiv(cdiv(m, 128) * cdiv(n, 96), )json"
+    R"json(1, 1], "grid": ["cdiv(cdiv(m, 128) * cdiv(n, 80), max(1, cdiv(cdiv(m, 128) * cdiv(n, 80), )json"
     R"json(launch.clusters)))", "1", "1"], "smem_bytes": 0, "ctas_per_sm": 1, "pdl": false, )json"
     R"json("arguments": [{"kind": "pointer", "tensor": "x"}, {"kind": "stride", "tensor": "x", )json"
     R"json("dim": 0, "type": "i64"}, {"kind": "pointer", "tensor": "y"}, {"kind": "stride", )json"
@@ -91,7 +91,7 @@ struct Tiles {
 // ---- works -------------------------------------------------------------------------------------------
 
 DEVICE void look(const Task<256, 1>& task, Registers<float, 2>& row_sums, Registers<float, 2>& row_tops,
-    const Fragment<float, 64, 96>& f, const Tile& tile, int n) {
+    const Fragment<float, 64, 80>& f, const Tile& tile, int n) {
   {
 #line 31 "fragments.tsc.yaml"
     #pragma unroll
@@ -111,7 +111,7 @@ DEVICE void look(const Task<256, 1>& task, Registers<float, 2>& row_sums, Regist
 }
 
 DEVICE void tell(const Task<256, 1>& task, const Tensor<float, 2>& sums, const Tensor<float, 2>& tops,
-    const Fragment<float, 64, 96>& f, const Registers<float, 2>& row_sums,
+    const Fragment<float, 64, 80>& f, const Registers<float, 2>& row_sums,
     const Registers<float, 2>& row_tops, const Tile& tile, int m) {
   {
 #line 47 "fragments.tsc.yaml"
@@ -126,7 +126,7 @@ DEVICE void tell(const Task<256, 1>& task, const Tensor<float, 2>& sums, const T
   }
 }
 
-DEVICE void activate_halves(const Task<256, 1>& task, Fragment<bf16, 64, 96>& narrow) {
+DEVICE void activate_halves(const Task<256, 1>& task, Fragment<bf16, 64, 80>& narrow) {
   {
 #line 57 "fragments.tsc.yaml"
     #pragma unroll
@@ -135,7 +135,7 @@ DEVICE void activate_halves(const Task<256, 1>& task, Fragment<bf16, 64, 96>& na
   }
 }
 
-DEVICE void name_places(const Task<256, 2>& task, Fragment<i32, 64, 48, true>& whole) {
+DEVICE void name_places(const Task<256, 2>& task, Fragment<i32, 64, 40, true>& whole) {
   {
 #line 62 "fragments.tsc.yaml"
     #pragma unroll
@@ -152,8 +152,8 @@ DEVICE void rows_task(const float* x_data, i64 x_stride_0, bf16* y_data, i64 y_s
     float* tops_data, i64 tops_stride_0, int m, int n) {
   const Task<256, 1> task(0);
   const Tensor<const float, 2> x{x_data, {m, n}, {x_stride_0, 1}};
-  const Tensor<float, 2> sums{sums_data, {cdiv(n, 96), m}, {sums_stride_0, 1}};
-  const Tensor<float, 2> tops{tops_data, {cdiv(n, 96), m}, {tops_stride_0, 1}};
+  const Tensor<float, 2> sums{sums_data, {cdiv(n, 80), m}, {sums_stride_0, 1}};
+  const Tensor<float, 2> tops{tops_data, {cdiv(n, 80), m}, {tops_stride_0, 1}};
   const Tensor<float, 2, 0> t{t_data, {m, n}, {1, t_stride_1}};
   const Tensor<bf16, 2> y{y_data, {m, n}, {y_stride_0, 1}};
   const Tensor<f16, 3> z{z_data, {2, m, n}, {z_stride_0, z_stride_1, 1}};
@@ -164,8 +164,8 @@ DEVICE void rows_task(const float* x_data, i64 x_stride_0, bf16* y_data, i64 y_s
   const Tiles tiles{cdiv(m, BM), n_tiles};
   for (u32 unit = blockIdx.x; unit < tiles.count(); unit += gridDim.x) {
     const Tile tile = tiles.at(unit);
-    Fragment<float, 64, 96> f(task.warp / 4 * 64);
-    Fragment<bf16, 64, 96> narrow(task.warp / 4 * 64);
+    Fragment<float, 64, 80> f(task.warp / 4 * 64);
+    Fragment<bf16, 64, 80> narrow(task.warp / 4 * 64);
     // 70: load: f, from: x, at: [tile.m * BM, tile.n * BN]
     load_fragment<1, CACHE_READ_ONLY>(f, x, tile.m * BM, tile.n * BN);
     // 71: do: look
@@ -201,9 +201,9 @@ DEVICE void columns_task(const float* x_data, i64 x_stride_0, e4m3* e_data, i64 
   const Tiles tiles{cdiv(m, BM), n_tiles};
   for (u32 unit = blockIdx.x; unit < tiles.count(); unit += gridDim.x) {
     const Tile tile = tiles.at(unit);
-    Fragment<float, 64, 48, true> by_columns(task.warp / 4 * 48);
-    Fragment<e4m3, 64, 48, true> eight(task.warp / 4 * 48);
-    Fragment<i32, 64, 48, true> whole(task.warp / 4 * 48);
+    Fragment<float, 64, 40, true> by_columns(task.warp / 4 * 40);
+    Fragment<e4m3, 64, 40, true> eight(task.warp / 4 * 40);
+    Fragment<i32, 64, 40, true> whole(task.warp / 4 * 40);
     // 87: load: by_columns, from: x, at: [tile.m * BM + 64 * half, tile.n * BN], cache: evict_first
     load_fragment<1, CACHE_EVICT_FIRST | CACHE_READ_ONLY>(by_columns, x, tile.m * BM, tile.n * BN);
     // 88: activate: by_columns, function: silu
