@@ -161,6 +161,9 @@ def test_what_a_gpu_machine_needs_is_written(spec: Path, tmp_path: Path) -> None
     plan = from_json((tmp_path / "k.plan.json").read_text(encoding="utf-8"))
     assert plan.cases == ({"n": 1, "alpha": 0.5}, {"n": 1000, "alpha": 2})
     assert ran(spec, "--prepare", tmp_path / "k").exit_code == 2
+    (tmp_path / "out").mkdir()
+    assert ran(spec, "--prepare", tmp_path / "out").exit_code == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["scale.cubin", "scale.plan.json"]
     assert ran(spec, "--prepare", target, "--cubin", target).exit_code == 2
 
 

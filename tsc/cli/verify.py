@@ -57,8 +57,8 @@ def verify(
         typer.Option(
             "--prepare",
             metavar="FILE.cubin",
-            help="Write the cubin and, beside it, the plan; run nothing. `python -m tsc.verify.run` does, "
-            "on a machine with a GPU and without the compiler.",
+            help="Write the cubin, into a folder or to a file, and the plan beside it; run nothing. "
+            "`python -m tsc.verify.run` does, on a machine with a GPU and without the compiler.",
         ),
     ] = None,
     timeout: Annotated[
@@ -109,7 +109,7 @@ def verify(
     if prepare is not None:
         if cubin is not None:
             fail("`--prepare` writes a cubin, and `--cubin` names one that there is")
-        _write(Path(prepare), _built(report, program), plan)
+        _write(_target(prepare, plan), _built(report, program), plan)
         return
     look_for_gpu("`--prepare` writes what a machine with a GPU needs")
     image = _built(report, program) if cubin is None else _read(Path(cubin))
@@ -138,6 +138,16 @@ def _read(cubin: Path) -> bytes:
         fail(f"`{cubin}` cannot be read: {error.strerror}")
 
 
+def _target(written: str, plan: Plan) -> Path:
+    """Where the cubin goes; in a folder it is named for its spec."""
+    target = Path(written)
+    if target.is_dir():
+        target /= f"{plan.spec.partition('.tsc.')[0]}.cubin"
+    elif target.suffix != ".cubin":
+        fail(f"`--prepare {written}` names neither a folder nor a file that ends in `.cubin`")
+    return target
+
+
 def _write(target: Path, image: bytes, plan: Plan) -> None:
     """Write a cubin and its plan."""
     from tsc.cli.exits import OutputError
@@ -145,8 +155,6 @@ def _write(target: Path, image: bytes, plan: Plan) -> None:
     from tsc.toolchain.write import Output, write_outputs
     from tsc.verify.plan import SUFFIX, to_json
 
-    if target.suffix != ".cubin":
-        fail(f"`--prepare {target}` names no file that ends in `.cubin`")
     beside = target.with_suffix(SUFFIX)
     try:
         write_outputs([Output(str(target), image), Output(str(beside), to_json(plan).encode())])
