@@ -128,7 +128,7 @@ class StepLowering(Lowering):
         if found is None:
             raise Refused(f"`{reference}` is no set of registers")
         name = self.function.register(reference.name)
-        return RegisterOperand(name, found.dtype, bits_of(found.dtype), found.per_thread or 1)
+        return RegisterOperand(name, found.dtype, bits_of(found.dtype), self.function.held(reference.name))
 
     @override
     def is_fragment(self, reference: Reference) -> bool:
