@@ -146,7 +146,7 @@ INDEX: dict[int, Entry] = {
         "71_offsets_beyond_32_bits",
         (
             OWN + "test_elements_are_addressed_with_64_bits",
-            "emit/test_widths.py::test_coordinates_of_tma_have_32_bits",
+            "emit/test_widths.py::test_what_no_bound_of_a_dim_settles_is_refused",
         ),
     ),
     72: Entry("no wait for the kernel before", "72_no_wait_for_the_kernel_before"),

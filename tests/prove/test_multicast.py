@@ -8,10 +8,12 @@ import pytest
 
 from tests.emit.kernels import document, program_of
 from tests.emit.test_multicast import WAYS, spec
+from tests.prove.compare import disagree, kinds_of, look
+from tests.prove.oracles import Fixed
 from tsc.program import multicast
 from tsc.program.multicast import Extents, Shared
 from tsc.prove.machine import Arrive, instructions
-from tsc.prove.proof import prove
+from tsc.prove.proof import check_run, prove
 from tsc.prove.translate import lines, translate
 
 BULK = """\
@@ -47,6 +49,11 @@ tasks:
 """
 
 
+def everybody(shared: Iterable[Shared], extents: Extents, rank: int) -> tuple[int, ...]:
+    """Who was told before each load told its readers apart."""
+    return multicast.reached([Shared(each.axis, False) for each in shared], extents, rank)
+
+
 def alarms(text: str) -> list[str]:
     found = translate(program_of(document(text)))
     assert found.unmodelled == ()
@@ -76,15 +83,28 @@ def test_a_load_whose_length_varies_is_the_first_ones() -> None:
 
 
 def test_who_tells_every_peer_runs_ahead_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def all_of(shared: Iterable[Shared], extents: Extents, rank: int) -> tuple[int, ...]:
-        return multicast.reached([Shared(each.axis, False) for each in shared], extents, rank)
-
     assert alarms(spec({"m": 2}, None, True)) == []
-    monkeypatch.setattr(lines, "reached", all_of)
-    monkeypatch.setattr(lines, "fillers", all_of)
+    monkeypatch.setattr(lines, "reached", everybody)
+    monkeypatch.setattr(lines, "fillers", everybody)
     assert alarms(spec({"m": 2}, None, False)) == []
     for text in (spec({"m": 2}, None, True), spec({"m": 2, "n": 2}, False, True), BULK):
         assert alarms(text) == ["arrive"]
+
+
+@pytest.mark.parametrize("protocol", ["told", "everybody"])
+@pytest.mark.parametrize(
+    "text", [BULK, BULK.replace("stages: 2", "stages: 1"), spec({"m": 2}, None, True, 1)]
+)
+def test_the_explorer_agrees(monkeypatch: pytest.MonkeyPatch, text: str, protocol: str) -> None:
+    if protocol == "everybody":
+        monkeypatch.setattr(lines, "reached", everybody)
+        monkeypatch.setattr(lines, "fillers", everybody)
+    system = translate(program_of(document(text))).system
+    for rounds in (1, 2, 3):
+        oracle = Fixed(system, 0, rounds, 1)
+        outcome, kinds = look(system, oracle), kinds_of(check_run(system, oracle))
+        assert not outcome.too_big and not disagree(outcome, kinds)
+    assert kinds == (frozenset() if protocol == "told" else {"arrive"})
 
 
 def test_a_reader_that_the_loading_cta_does_not_count_is_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
