@@ -10,7 +10,7 @@
 // `N` values in a row, from value `i` on, as elements of type T. Where a fragment packs `N` of them to a word
 // or more, `i` is a multiple of `N`.
 template <class T, int N, class S, int ROWS, int COLUMNS, bool BY_COLUMNS>
-DEVICE Piece<N * Element<T>::bits / 8> taken(const Fragment<S, ROWS, COLUMNS, BY_COLUMNS>& from, int i) {
+DEVICE Piece<N * Element<T>::bits / 8> values_as(const Fragment<S, ROWS, COLUMNS, BY_COLUMNS>& from, int i) {
   using E = Element<S>;
   if constexpr (same_type<T, S> && (E::bits < 32 && N * E::bits <= 32)) {
     return {{from.words[i * E::bits / 32] >> i * E::bits % 32}};
@@ -24,7 +24,7 @@ DEVICE Piece<N * Element<T>::bits / 8> taken(const Fragment<S, ROWS, COLUMNS, BY
 
 // The other way: `N` values from elements of type S. Their word, where they do not fill it, has been set.
 template <class S, int N, class T, int ROWS, int COLUMNS, bool BY_COLUMNS>
-DEVICE void put(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to, int i,
+DEVICE void put_values(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to, int i,
                 const Piece<N * Element<S>::bits / 8>& piece) {
   using E = Element<T>;
   Piece<N * E::bits / 8> own;
@@ -51,7 +51,7 @@ DEVICE void put(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to, int i,
 // By instructions that stay where they are: cleared under a condition, a fragment would else be chosen value
 // by value whether it holds or not, for as many instructions as it has words.
 // Of its own type: a float that comes through an integer register has ptxas wait for products.
-template <class WORD> DEVICE void clear(WORD& word) {
+template <class WORD> DEVICE void clear_word(WORD& word) {
 #ifdef __CUDACC__
   if constexpr (same_type<WORD, float>) {
     asm volatile("mov.f32 %0, 0f00000000;" : "=f"(word));
@@ -70,7 +70,7 @@ DEVICE void zero_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to) {
   using Own = Fragment<T, ROWS, COLUMNS, BY_COLUMNS>;
   // Counted: a loop over addresses stays one where it is long, and puts the fragment into local memory.
 #pragma unroll
-  for (int i = 0; i < Own::size / Own::per_word; ++i) clear(to.words[i]);
+  for (int i = 0; i < Own::size / Own::per_word; ++i) clear_word(to.words[i]);
 }
 
 // Value by value, rounding to nearest even.
@@ -80,10 +80,10 @@ DEVICE void convert_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to,
   constexpr int bits = Element<T>::bits, old = Element<S>::bits, step = 32 / (bits < old ? bits : old);
 #pragma unroll
   for (int i = 0; i < from.size; i += step) {
-    if constexpr (step == 4 && old == 32) put<T, 4>(to, i, taken<T, 4>(from, i));
-    else if constexpr (step == 4) put<S, 4>(to, i, taken<S, 4>(from, i));
-    else if constexpr (step == 2) put<T, 2>(to, i, taken<T, 2>(from, i));
-    else put<T, 1>(to, i, taken<T, 1>(from, i));
+    if constexpr (step == 4 && old == 32) put_values<T, 4>(to, i, values_as<T, 4>(from, i));
+    else if constexpr (step == 4) put_values<S, 4>(to, i, values_as<S, 4>(from, i));
+    else if constexpr (step == 2) put_values<T, 2>(to, i, values_as<T, 2>(from, i));
+    else put_values<T, 1>(to, i, values_as<T, 1>(from, i));
   }
 }
 
@@ -96,23 +96,23 @@ DEVICE void map_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& f, FUNCTION fun
     float x[step];
 #pragma unroll
     for (int n = 0; n < step; ++n) x[n] = function(static_cast<float>(f[i + n]));
-    put<T, step>(f, i, pack<T, 4>(x));
+    put_values<T, step>(f, i, pack<T, 4>(x));
   }
 }
 
 // ---- tensors ----------------------------------------------------------------------------------
 
-enum : i64 { ALL_ROWS = 1ll << 62 };
+DEVICE constexpr i64 every_row() { return 1ll << 62; }
 
 // So many rows or columns of a tile lie inside, if it ends inside or begins so far before the end.
-DEVICE int clipped(i64 left) {
+DEVICE int clipped_extent(i64 left) {
   constexpr i64 most = 1 << 24;
   return static_cast<int>(left < 0 ? 0 : left < most ? left : most);
 }
 
 // An address in global memory as it is from here on. Else the compiler finds it anew for each value that is
 // stored under a condition, with more instructions than the store.
-template <class T> DEVICE T* kept(T* address) {
+template <class T> DEVICE T* pinned_address(T* address) {
 #ifdef __CUDACC__
   u64 place = __cvta_generic_to_global(address);
   asm volatile("" : "+l"(place));
@@ -127,8 +127,8 @@ template <class T> DEVICE T* kept(T* address) {
 // rows allow it, else one by one. CHECKED: 0, all lie inside; 1, some may lie behind the end; 2, or before
 // the beginning. `count`: only so many leading rows lie inside.
 template <int CHECKED, class T, int RANK, int MAJOR, class FRAGMENT, class VISIT, class... I>
-DEVICE void each_value(const Tensor<T, RANK, MAJOR>& tensor, const FRAGMENT& f, i64 count, VISIT visit,
-                       I... at) {
+DEVICE void each_fragment_value(const Tensor<T, RANK, MAJOR>& tensor, const FRAGMENT& f, i64 count,
+                                VISIT visit, I... at) {
   constexpr int R = RANK - 2, C = RANK - 1, bytes = sizeof(typename Element<T>::storage);
   const i64 where[] = {static_cast<i64>(at)...};
   const i64 pitch = MAJOR == R ? 1 : tensor.strides[R], step = MAJOR == C ? 1 : tensor.strides[C];
@@ -144,13 +144,13 @@ DEVICE void each_value(const Tensor<T, RANK, MAJOR>& tensor, const FRAGMENT& f, 
     for (int i = 0; i < R; ++i)
       inside = inside && static_cast<u64>(where[i]) < static_cast<u64>(tensor.extent(i));
     const i64 left = tensor.extent(R) - where[R];
-    rows = inside ? clipped(count < left ? count : left) - row : 0;
-    columns = clipped(tensor.extent(C) - where[C]);
+    rows = inside ? clipped_extent(count < left ? count : left) - row : 0;
+    columns = clipped_extent(tensor.extent(C) - where[C]);
     whole_pairs = columns % 2 == 0 || columns >= column / 8 * 8 + FRAGMENT::columns;
     columns -= column;
     if constexpr (CHECKED > 1) {
-      row_begin = clipped(-where[R]) - row;
-      column_begin = clipped(-where[C]);
+      row_begin = clipped_extent(-where[R]) - row;
+      column_begin = clipped_extent(-where[C]);
       whole_pairs = whole_pairs && column_begin % 2 == 0;
       column_begin -= column;
     }
@@ -168,7 +168,7 @@ DEVICE void each_value(const Tensor<T, RANK, MAJOR>& tensor, const FRAGMENT& f, 
 #pragma unroll
       for (int slot = 0; slot < slots; ++slot) {
         const int r = slot / 2 * 64 + slot % 2 * 8;
-        auto* const line = kept(own + r * pitch);
+        auto* const line = pinned_address(own + r * pitch);
 #pragma unroll
         for (int j = 0; j < groups; ++j)
 #pragma unroll
@@ -185,7 +185,7 @@ DEVICE void each_value(const Tensor<T, RANK, MAJOR>& tensor, const FRAGMENT& f, 
     for (int j = 0; j < groups; ++j)
 #pragma unroll
       for (int n = 0; n < 2; ++n) {
-        auto* const line = kept(own + (8 * j + n) * step);
+        auto* const line = pinned_address(own + (8 * j + n) * step);
 #pragma unroll
         for (int slot = 0; slot < slots; ++slot) {
           const int r = slot / 2 * 64 + slot % 2 * 8;
@@ -201,17 +201,17 @@ DEVICE void each_value(const Tensor<T, RANK, MAJOR>& tensor, const FRAGMENT& f, 
 template <int CHECKED, int CACHE = CACHE_NORMAL, class T, int RANK, int MAJOR, class FRAGMENT, class... I>
 DEVICE void store_fragment_leading(const Tensor<T, RANK, MAJOR>& to, const FRAGMENT& from, i64 count,
                                    I... at) {
-  each_value<CHECKED>(
+  each_fragment_value<CHECKED>(
       to, from, count,
       [&]<int N>(void* address, int i, bool inside) {
-        if (inside) store_global<N * Element<T>::bits / 8, CACHE>(address, taken<T, N>(from, i));
+        if (inside) store_global<N * Element<T>::bits / 8, CACHE>(address, values_as<T, N>(from, i));
       },
       at...);
 }
 
 template <int CHECKED, int CACHE = CACHE_NORMAL, class T, int RANK, int MAJOR, class FRAGMENT, class... I>
 DEVICE void store_fragment(const Tensor<T, RANK, MAJOR>& to, const FRAGMENT& from, I... at) {
-  store_fragment_leading<CHECKED, CACHE>(to, from, ALL_ROWS, at...);
+  store_fragment_leading<CHECKED, CACHE>(to, from, every_row(), at...);
 }
 
 // What lies outside of the tensor reads as 0.
@@ -222,12 +222,12 @@ DEVICE void load_fragment(FRAGMENT& to, const Tensor<T, RANK, MAJOR>& from, I...
 #pragma unroll
     for (int i = 0; i < FRAGMENT::size / FRAGMENT::per_word; ++i) to.words[i] = 0;
   }
-  each_value<CHECKED>(
-      from, to, ALL_ROWS,
+  each_fragment_value<CHECKED>(
+      from, to, every_row(),
       [&]<int N>(const void* address, int i, bool inside) {
         Piece<N * Element<S>::bits / 8> piece = {};
         if (inside) piece = load_global<N * Element<S>::bits / 8, CACHE>(address);
-        put<S, N>(to, i, piece);
+        put_values<S, N>(to, i, piece);
       },
       at...);
 }
@@ -240,8 +240,8 @@ DEVICE void load_fragment(FRAGMENT& to, const Tensor<T, RANK, MAJOR>& from, I...
 // not count.
 template <class FRAGMENT, int ROW, int COLUMN, int COUNT_ROWS, int COUNT, bool TRANSPOSED, bool ALIGNED,
           class T, int SWIZZLE, int BUFFER_ROWS, int BUFFER_COLUMNS, class VISIT>
-DEVICE void each_value_of_part(const Buffer<T, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>& buffer, int to_row,
-                               int to_column, int limit, VISIT visit) {
+DEVICE void each_part_value(const Buffer<T, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>& buffer, int to_row,
+                            int to_column, int limit, VISIT visit) {
   using layout = Layout<remove_const<T>, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>;
   constexpr int bits = Element<T>::bits;
   const int row = to_row + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
@@ -275,9 +275,9 @@ template <int ROW, int COLUMN, int COUNT_ROWS, int COUNT, bool TRANSPOSED, bool 
           int SWIZZLE, int BUFFER_ROWS, int BUFFER_COLUMNS, class FRAGMENT>
 DEVICE void store_part(const Buffer<T, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>& to, const FRAGMENT& from,
                        int to_row, int to_column, int limit = 0x7fffffff) {
-  each_value_of_part<FRAGMENT, ROW, COLUMN, COUNT_ROWS, COUNT, TRANSPOSED, ALIGNED>(
+  each_part_value<FRAGMENT, ROW, COLUMN, COUNT_ROWS, COUNT, TRANSPOSED, ALIGNED>(
       to, to_row, to_column, limit, [&]<int N>(u32 address, int i, bool inside) {
-        if (inside) write_piece(shared_pointer<u8>(address), taken<T, N>(from, i));
+        if (inside) write_piece(shared_pointer<u8>(address), values_as<T, N>(from, i));
       });
 }
 
@@ -286,8 +286,8 @@ template <int ROW, int COLUMN, int COUNT_ROWS, int COUNT, bool TRANSPOSED, bool 
 DEVICE void load_part(FRAGMENT& to, const Buffer<T, SWIZZLE, BUFFER_ROWS, BUFFER_COLUMNS>& from, int to_row,
                       int to_column) {
   using S = remove_const<T>;
-  each_value_of_part<FRAGMENT, ROW, COLUMN, COUNT_ROWS, COUNT, TRANSPOSED, ALIGNED>(
+  each_part_value<FRAGMENT, ROW, COLUMN, COUNT_ROWS, COUNT, TRANSPOSED, ALIGNED>(
       from, to_row, to_column, 0x7fffffff, [&]<int N>(u32 address, int i, bool) {
-        put<S, N>(to, i, read_piece<N * Element<S>::bits / 8>(shared_pointer<u8>(address)));
+        put_values<S, N>(to, i, read_piece<N * Element<S>::bits / 8>(shared_pointer<u8>(address)));
       });
 }

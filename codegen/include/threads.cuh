@@ -33,7 +33,8 @@ DEVICE void named_barrier_arrive(int id, int threads) {
 // Meets as `named_barrier_sync` does, and tells all of them whether the value was true in any.
 DEVICE bool named_barrier_any(int id, int threads, bool value) {
   u32 any;
-  asm volatile("{ .reg .pred p, q; setp.ne.u32 q, %3, 0; bar.red.or.pred p, %1, %2, q; selp.u32 %0, 1, 0, p; }"
+  asm volatile("{ .reg .pred p, q; setp.ne.u32 q, %3, 0; bar.red.or.pred p, %1, %2, q;"
+               " selp.u32 %0, 1, 0, p; }"
                : "=r"(any)
                : "r"(id), "r"(threads), "r"(static_cast<u32>(value))
                : "memory");
