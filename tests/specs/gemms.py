@@ -67,6 +67,8 @@ PLAIN = [
         {"BM": 64, "BN": 64, "WARPS": 4, "SPLITS": 3, "CLUSTER_M": 1, "CLUSTER_N": 2},
         stages=6,
     ),
+    _of("hopper_splitk_reduce", {}, bn=128, stages=5),
+    _of("hopper_splitk_reduce", {**SMALL, "STAGES": 5, "SPLITS": 3, "PDL": "true"}),
     _of("hopper_bf16_swapped", {}, bm=16, bn=64, stages=10),
     _of("hopper_bf16_swapped", {"BM": 64, "BN": 128, "WARPS": 8, "STAGES": 4, "CLUSTER_N": 2}),
     _of("hopper_bf16_swapped", {"BM": 8, "PDL": "true"}, bn=64, stages=10),

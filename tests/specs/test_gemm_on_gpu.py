@@ -114,7 +114,10 @@ def test_plain(kernel: Load, gemm: Gemm, size: tuple[int, int, int]) -> None:
     first = d.view.clone()
     run(a.view, b.view, d.view)
     torch.cuda.synchronize()
-    assert torch.equal(first, d.view), "a second launch gives something else"
+    if "reduce" in gemm.spec:  # whose parts are added in any order
+        agrees(d.view, wanted)
+    else:
+        assert torch.equal(first, d.view), "a second launch gives something else"
     assert d.only_itself()
 
 
