@@ -17,9 +17,14 @@ import pytest
 import tsc
 from tests.docs.pages import ROOT, blocks, page
 from tsc.artifact import model
+from tsc.bench import run as bench_run
 from tsc.expr import evaluate, parse
 from tsc.runtime.kernel import Kernel
+from tsc.tune import measure as tune_measure
 from tsc.verify import run as verify_run
+
+MEASURING = {"tsc.verify.run": verify_run, "tsc.bench.run": bench_run, "tsc.tune.measure": tune_measure}
+"""Modules that are run by name, where there is no compiler."""
 
 PAGE = "running.md"
 EXAMPLE = ROOT / "examples" / "plain_cuda_python.py"
@@ -147,7 +152,7 @@ def test_every_command_of_a_shell_exists() -> None:
     assert ["tsc", "verify", "SPEC"] in calls
     for call in calls:
         assert call[0] in ("tsc", "python"), call
-        help = command(call[1], "--help") if call[0] == "tsc" else verify_run.options().format_help()
+        help = command(call[1], "--help") if call[0] == "tsc" else MEASURING[call[2]].options().format_help()
         assert [word for word in call if word.startswith("-") and word != "-m" and word not in help] == []
 
 

@@ -106,8 +106,8 @@ def plan_of(cubin: Path, plan: Path | None) -> str:
         raise BenchError(f"`{beside}` cannot be read: {error.strerror}") from None
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the call, measure, print; returns the exit code."""
+def options() -> argparse.ArgumentParser:
+    """What a call may say."""
     parser = argparse.ArgumentParser(prog="python -m tsc.bench.run", description=__doc__)
     parser.add_argument("cubin", type=Path)
     parser.add_argument("-D", "--define", action="append", default=[], metavar="NAME=NUMBER")
@@ -115,7 +115,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--plan", type=Path)
     parser.add_argument("--quick", action="store_true", help="a look of some seconds")
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    given = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the call, measure, print; returns the exit code."""
+    given = options().parse_args(arguments)
     try:
         case = case_of(given.define)
         length = QUICK if given.quick else Length()

@@ -243,13 +243,18 @@ def measure(
     return file
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the call and measure; returns the exit code."""
+def options() -> argparse.ArgumentParser:
+    """What a call may say."""
     parser = argparse.ArgumentParser(prog="python -m tsc.tune.measure")
     parser.add_argument("folder", type=Path, help="what `tsc tune SPEC --compile-only -o FOLDER` made")
     parser.add_argument("--seconds", type=float, default=Pace().budget, help="for the halving of one case")
     parser.add_argument("--silence", type=float, default=Pace().silence, help="after which a kernel hangs")
-    given = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the call and measure; returns the exit code."""
+    given = options().parse_args(arguments)
     try:
         pace = Pace(budget=given.seconds, silence=given.silence)
         file = measure(given.folder, pace, lambda line: print(line, flush=True))
