@@ -7,10 +7,12 @@ from __future__ import annotations
 import math
 import re
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from tests.codegen.gpu import launch
 from tests.codegen.headers import compiled, includes, needs_cpp, run_cpp
 
 FUNCTIONS = ("relu", "gelu", "silu")
@@ -25,11 +27,6 @@ def exact(name: str, x: float) -> float:
     if name == "gelu":
         return x * 0.5 * math.erfc(-x / math.sqrt(2))
     return x / (1 + math.exp(-x)) if x > -700 else 0.0
-
-
-def bits_of(x: float) -> int:
-    (bits,) = struct.unpack("<I", struct.pack("<f", x))
-    return int(bits)
 
 
 def float_of(bits: int) -> float:
@@ -54,10 +51,29 @@ int main() {{
     std::printf("%u ", __builtin_bit_cast(u32, {name}(__builtin_bit_cast(float, bits))));
 }}
 """
-    words = run_cpp(source, " ".join(map(str, PATTERNS)), tmp_path)
+    close(name, map(int, run_cpp(source, " ".join(map(str, PATTERNS)), tmp_path)))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_values_on_gpu(name: str) -> None:
+    source = f"""
+{includes("activations")}
+extern "C" __global__ void kernel(float* x) {{
+  const int i = blockIdx.x * 128 + threadIdx.x;
+  if (i < {len(PATTERNS)}) x[i] = {name}(x[i]);
+}}
+"""
+    packed = struct.pack(f"<{len(PATTERNS)}I", *PATTERNS)
+    (data,) = launch(source, [packed], threads=128, blocks=-(-len(PATTERNS) // 128))
+    close(name, struct.unpack(f"<{len(PATTERNS)}I", data))
+
+
+def close(name: str, words: Iterable[int]) -> None:
+    """Results for all patterns: not a number where the argument is none, else near what they should be."""
     worst = 0.0
     for bits, word in zip(PATTERNS, words, strict=True):
-        x, got = float_of(bits), float_of(int(word))
+        x, got = float_of(bits), float_of(word)
         if math.isnan(x):
             assert math.isnan(got), hex(bits)
             continue

@@ -28,6 +28,8 @@ RESOURCES = """
   h: {kind: registers, dtype: f32, shape: [128, 64], split: columns}
   rows: {kind: registers, dtype: f32, rows_of: f}
   count: {kind: registers, dtype: i32, per_thread: 1}
+  eighths: {kind: registers, dtype: e4m3, shape: [128, 64]}
+  right: {kind: smem, dtype: e4m3, shape: [64, 64]}
   big: {kind: smem, dtype: bf16, shape: [256, 128]}
   half: {kind: smem, dtype: f32, shape: [128, 32]}
   odd: {kind: smem, dtype: bf16, shape: [128, 40], swizzle: none}
@@ -106,6 +108,7 @@ def test_what_is_asked(step: str, call: str) -> None:
         ("{ldmatrix: f, from: big, at: [0, 0]}", "`ldmatrix` makes no `f32` of `bf16`"),
         ("{ldmatrix: g, from: big, at: [0, 8]}", "begins at multiples of 16 elements"),
         ("{stmatrix: half, from: f, at: [0, 0]}", "matrices of 16-bit elements, and `half` is none"),
+        ("{wgmma: f, a: eighths, b: right}", "`eighths` does not lie in registers as `wgmma` takes it"),
         ("{activate: count, function: relu}", "`relu` is a function of floats, and `count` holds `i32`"),
     ],
 )
@@ -118,6 +121,12 @@ def test_other_threads_values_are_met_after_a_sync() -> None:
     lines = lines_of("{zero: f}", "{store: half, from: f, at: [0, 32]}", "{load: f, from: half, at: [0, 0]}")
     calls = [line for line in lines if "_part" in line or "sync" in line]
     assert [line.split("<")[0] for line in calls] == ["store_part", "task.sync();", "load_part"]
+
+
+def test_in_global_memory_too() -> None:
+    lines = lines_of("{zero: f}", "{store: y, from: f}", "{load: g, from: y}", "{store: y, from: g}")
+    calls = [line.split("<")[0] for line in lines if "_fragment<" in line or "sync" in line]
+    assert calls == ["store_fragment", "task.sync();", "load_fragment", "store_fragment"]
 
 
 def test_what_an_engine_reads_is_fenced() -> None:
