@@ -212,9 +212,17 @@ def method(options: Options) -> str:
     )
 
 
-def run(cases: Sequence[Case], worker: Worker, options: Options, out: Path, facts: Message) -> Message:
-    """Measure all cases that `out` lacks, and keep it up to date."""
-    found: Message = json.loads(out.read_text(encoding="utf-8")) if out.is_file() else {}
+def run(
+    cases: Sequence[Case],
+    worker: Worker,
+    options: Options,
+    out: Path,
+    facts: Message,
+    earlier: Path | None = None,
+) -> Message:
+    """Measure all cases that `out` lacks, or `earlier` where it is given, and keep `out` up to date."""
+    before = out if earlier is None else earlier
+    found: Message = json.loads(before.read_text(encoding="utf-8")) if before.is_file() else {}
     done = {case["name"]: case for case in found.get("cases", []) if case["rows"]}
     result = {"suite": "gemm", **facts, "method": method(options)}
     begin = options.now()
@@ -273,6 +281,7 @@ def main() -> None:
     parser.add_argument("--cubins", type=Path, required=True)
     parser.add_argument("--plan", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--earlier", type=Path, help="results to go on from, by default those of --out")
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--shape", action="append", help="a name of a case, repeatable; all by default")
     parser.add_argument("--seconds", type=float, default=times.seconds)
@@ -297,7 +306,7 @@ def main() -> None:
         cases = [case for case in cases if case.name in given.shape]
     command = [sys.executable, str(Path(__file__).with_name("gemm_worker.py"))]
     with Worker(command) as worker:
-        run(cases, worker, options, given.out, conditions(given.commit))
+        run(cases, worker, options, given.out, conditions(given.commit), given.earlier)
 
 
 if __name__ == "__main__":

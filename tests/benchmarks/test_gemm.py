@@ -109,6 +109,16 @@ def test_a_second_call_goes_on_where_the_first_ended(bench: Bench) -> None:
     assert json.loads(bench.out.read_text()) == result
 
 
+def test_results_of_elsewhere_are_gone_on_from(bench: Bench, tmp_path: Path) -> None:
+    earlier = tmp_path / "earlier.json"
+    bench.run(bench.cases("fast", shapes=("deepk",)))
+    bench.out.rename(earlier)
+    cases = bench.cases("fast", shapes=("tall", "deepk"))
+    result = gemm.run(cases, bench.worker, bench.options, bench.out, {}, earlier)
+    assert [request["m"] for request in bench.requests()] == [512, 65536]
+    assert names(json.loads(bench.out.read_text())["cases"]) == names(result["cases"]) == ["tall", "deepk"]
+
+
 def test_no_shape_is_begun_that_would_pass_the_time(bench: Bench) -> None:
     times = iter(range(0, 1000, 10))
     bench.options.now = lambda: float(next(times))
