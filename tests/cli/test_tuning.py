@@ -191,3 +191,17 @@ class TestTuned:
         done = tsc("build", "fill.tsc.yaml", "--tuned", str(path), cwd=folder)
         assert done.returncode == 2
         assert "is of the kernel `copy`, and the spec is `fill`" in done.stderr
+
+
+def test_a_case_is_filled_from_the_cases_of_the_spec() -> None:
+    from tsc.cli.cases import filled
+    from tsc.spec.document import Spec, Tune, Verify
+
+    verify = Verify.model_validate({"cases": [{"m": 1, "k": 2, "scale": 0.5}]})
+    params = {"scale": None}
+    own = Spec.model_construct(params=params, verify=verify, tune=None)
+    assert filled({"m": 8}, own) == {"m": 8, "k": 2, "scale": 0.5}
+    tune = Tune.model_validate({"try": {"A": [1]}, "cases": [{"m": 64, "n": 3}]})
+    tuned = Spec.model_construct(params=params, verify=verify, tune=tune)
+    assert filled({"m": 8}, tuned) == {"m": 8, "n": 3, "scale": 0.5}
+    assert filled({"m": 8}, tuned, [{}]) == {"m": 8, "scale": 0.5}

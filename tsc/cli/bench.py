@@ -90,8 +90,7 @@ def bench(
     report = check_reading(reading, overrides(fixed, settings), proof)
     program = resolved(report, quiet=False) if no_check else clean(report)
     plan = plan_or_none(program.spec, report.name)
-    tuned = program.spec.tune.cases if program.spec.tune is not None else ()
-    case = filled(case_of(values), tuned or plan.cases)
+    case = filled(case_of(values), program.spec)
     look_for_gpu("`python -m tsc.bench.run` times a cubin on a machine that has no compiler")
     with TemporaryDirectory(prefix="tsc-bench-") as folder:
         path = Path(cubin or f"{folder}/{program.kernel}.cubin")

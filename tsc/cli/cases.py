@@ -32,9 +32,16 @@ def case_of(values: Sequence[str]) -> dict[str, Any]:
         fail(str(error))
 
 
-def filled(values: Mapping[str, Any], cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A case of the values given; what they leave open is as in the first case of the spec."""
-    return {**(cases[0] if cases else {}), **values}
+def filled(values: Mapping[str, Any], spec: Spec, cases: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """A case of the values given; what they leave open is as in the first case, of `cases` or of the spec.
+
+    Numbers that no case of `tune` gives are those of the first case of `verify`.
+    """
+    verified = spec.verify.cases[0] if spec.verify is not None and spec.verify.cases else {}
+    tuned = spec.tune.cases[0] if spec.tune is not None and spec.tune.cases else {}
+    first = dict(cases[0] if cases else tuned or verified)
+    numbers = {name: value for name, value in verified.items() if name in spec.params}
+    return {**numbers, **first, **values}
 
 
 def plan_or_none(spec: Spec, name: str) -> Plan:

@@ -71,7 +71,7 @@ def tune(
     take them.
     """
     from tsc.check import Proof, check_reading
-    from tsc.cli.cases import case_of, look_for_gpu, plan_or_none
+    from tsc.cli.cases import case_of, filled, look_for_gpu, plan_or_none
     from tsc.cli.specs import clean, overrides
     from tsc.emit.manifest import spec_hash
     from tsc.source import ReadError, read
@@ -88,7 +88,8 @@ def tune(
     base = overrides(defines, settings)
     program = clean(check_reading(reading, base, Proof(wanted=False)))
     space = program.spec.tune
-    cases = [case_of([one]) for one in case or []] or [dict(it) for it in (space.cases if space else ())]
+    given = [case_of([one]) for one in case or []] or [dict(it) for it in (space.cases if space else ())]
+    cases = [filled(one, program.spec, [{}]) for one in given]
     if not cases:
         fail("there is nothing to measure: the spec has no `tune.cases`; write some, or give `--case`")
     if not compile_only:
