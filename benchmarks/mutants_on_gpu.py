@@ -19,7 +19,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,9 @@ def random_bytes(count: int) -> torch.Tensor:
     return torch.randint(0, 256, (count + GUARD_BYTES,), dtype=torch.uint8, device="cuda")
 
 
-def copies(kernel: Callable[..., None], dtype: torch.dtype, shapes: dict[tuple[int, ...], int]) -> Launches:
+def copies(
+    kernel: Callable[..., None], dtype: torch.dtype, shapes: Mapping[tuple[int, ...], int]
+) -> Launches:
     """Copies of each shape, as often as its number says."""
     for shape, times in shapes.items():
         count = torch.Size(shape).numel() * dtype.itemsize
@@ -93,8 +95,16 @@ def norms(kernel: Callable[..., None], rows_of: dict[int, int], columns: int = 8
 
 def launches(spec: str, kernel: Callable[..., None]) -> Launches:
     """Return the launches of a spec's mutants."""
-    one = {(0,): 1, (1,): 2, (15,): 1, (4096,): 2, (1_000_003,): 6, (9_437_184,): 9, (50_000_017,): 15}
-    two = {(0, 8): 1, (1, 8): 2, (16, 256): 2, (40, 1016): 2, (1000, 1016): 6}
+    one: dict[tuple[int, ...], int] = {
+        (0,): 1,
+        (1,): 2,
+        (15,): 1,
+        (4096,): 2,
+        (1_000_003,): 6,
+        (9_437_184,): 9,
+        (50_000_017,): 15,
+    }
+    two: dict[tuple[int, ...], int] = {(0, 8): 1, (1, 8): 2, (16, 256): 2, (40, 1016): 2, (1000, 1016): 6}
     two |= {(64, 16384): 9, (3000, 8200): 15}
     match spec:
         case "copy/tma" | "copy/cp_async":
@@ -125,7 +135,8 @@ def flood(stream: torch.cuda.Stream, buffers: list[torch.Tensor], memory: bool) 
 def child(spec: str, cubin: Path, say: Callable[[str], None]) -> None:
     """Run one mutant; the last word is its outcome."""
     torch.manual_seed(int.from_bytes(os.urandom(4), "little"))
-    side, buffers = torch.cuda.Stream(), []
+    side = torch.cuda.Stream()
+    buffers: list[torch.Tensor] = []
     for i, (what, launch, wrong) in enumerate(launches(spec, tsc.load(cubin))):
         torch.cuda.synchronize()
         say(f"launch {what}")
@@ -209,7 +220,8 @@ def pool(
     jobs: list[tuple[str, str, Path]], width: int, patience: float, deadline: float
 ) -> dict[str, dict[str, Any]]:
     """Run all jobs, `width` at a time, until the deadline."""
-    waiting, running, dying, done = list(reversed(jobs)), [], [], {}
+    waiting, done = list(reversed(jobs)), dict[str, dict[str, Any]]()
+    running, dying = list[Running](), list[int]()
     while running or dying or (waiting and time.monotonic() < deadline):
         # A killed process is gone only when the driver has taken its kernel off the GPU.
         dying = [pid for pid in dying if os.waitpid(pid, os.WNOHANG)[0] == 0]

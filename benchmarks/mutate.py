@@ -39,6 +39,15 @@ BY_TILE: Guards = (("when: tile.m > 0", lambda step: {"when": "tile.m > 0", "the
 INSIDE: dict[str, Guards] = {"work_tile_loop": BY_TILE, "domain_loop": BY_ROUND, "for": BY_ROUND}
 
 
+def bound(edit: Callable[..., object], *arguments: Any) -> Change:
+    """Return a change that calls `edit` with the document and these arguments."""
+
+    def change(data: Any) -> None:
+        edit(data, *arguments)
+
+    return change
+
+
 @dataclass(frozen=True, slots=True)
 class Mutation:
     """One change: its sort, what it does in words, how it is made, and the task whose guards it changes."""
@@ -109,6 +118,31 @@ def blocks(data: Any) -> Iterator[tuple[Path, Guards]]:
         yield from inside(("tasks", task, "schedule"), ())
 
 
+def within(edit: Callable[..., object], path: Path, *arguments: Any) -> Change:
+    """Return a change that calls `edit` with the block at a path and these arguments."""
+    return bound(lambda data: edit(at(data, path), *arguments))
+
+
+def remove(block: list[Any], i: int) -> None:
+    """Leave the step at place i out."""
+    del block[i]
+
+
+def put(block: list[Any], i: int, step: Any) -> None:
+    """Put a copy of a step in at place i."""
+    block.insert(i, copy.deepcopy(step))
+
+
+def wrap(block: list[Any], i: int, guard: Callable[[Any], Any]) -> None:
+    """Put the step at place i under a guard."""
+    block[i] = guard(block[i])
+
+
+def alter(block: list[Any], i: int, update: dict[str, Any]) -> None:
+    """Change keys of the step at place i."""
+    block[i].update(update)
+
+
 def steps(data: Any) -> Iterator[tuple[Path, int, Any, Guards]]:
     """Yield each node: its block, its place in it, the node, and the guards that make sense there."""
     for path, known in blocks(data):
@@ -128,9 +162,7 @@ def drops(data: Any) -> Iterator[Mutation]:
     """Leave a step out."""
     for path, i, step, _ in steps(data):
         if not _is_block(step) and verb(step) not in RESULTS and len(at(data, path)) > 1:
-            yield Mutation(
-                "drop", f"drop `{shown(step)}` {_place(path)}", lambda d, p=path, i=i: at(d, p).__delitem__(i)
-            )
+            yield Mutation("drop", f"drop `{shown(step)}` {_place(path)}", within(remove, path, i))
 
 
 def swaps(data: Any) -> Iterator[Mutation]:
@@ -142,7 +174,7 @@ def swaps(data: Any) -> Iterator[Mutation]:
     for path, _ in blocks(data):
         for i, (one, two) in enumerate(pairwise(at(data, path))):
             words = f"swap `{shown(one)}` and `{shown(two)}` {_place(path)}"
-            yield Mutation("swap", words, lambda d, p=path, i=i: swap(at(d, p), i))
+            yield Mutation("swap", words, within(swap, path, i))
 
 
 def doubles(data: Any) -> Iterator[Mutation]:
@@ -152,7 +184,7 @@ def doubles(data: Any) -> Iterator[Mutation]:
             yield Mutation(
                 "double",
                 f"do `{shown(step)}` twice {_place(path)}",
-                lambda d, p=path, i=i: at(d, p).insert(i, copy.deepcopy(at(d, p)[i])),
+                within(put, path, i, step),
             )
 
 
@@ -165,7 +197,7 @@ def guards(data: Any) -> Iterator[Mutation]:
             yield Mutation(
                 "guard",
                 f"put `{shown(step)}` {_place(path)} under `{name}`",
-                lambda d, p=path, i=i, guard=guard: at(d, p).__setitem__(i, guard(at(d, p)[i])),
+                within(wrap, path, i, guard),
                 str(path[1]),
             )
 
@@ -202,11 +234,11 @@ def moves(data: Any) -> Iterator[Mutation]:
         for which, side in ((0, "before"), (-1, "behind")):
             if len(body) > 1 and not _is_block(body[which]) and verb(body[which]) not in RESULTS:
                 words = f"move `{shown(body[which])}` {_place(path)} {side} its loop"
-                yield Mutation("move", words, lambda d, p=path, i=i, w=which: out(at(d, p), i, w))
+                yield Mutation("move", words, within(out, path, i, which))
         for other in (i - 1, i + 1):
             if 0 <= other < len(around) and not _is_block(around[other]):
                 words = f"move `{shown(around[other])}` {_place(path)} into the loop beside it"
-                yield Mutation("move", words, lambda d, p=path, i=i, o=other: into(at(d, p), i, o))
+                yield Mutation("move", words, within(into, path, i, other))
 
 
 def bounds(data: Any) -> Iterator[Mutation]:
@@ -223,7 +255,7 @@ def bounds(data: Any) -> Iterator[Mutation]:
         for new in (*changed, start, stride):
             key, value = next(iter(new.items()))
             words = f"{key} `{value}` {where}"
-            yield Mutation("bound", words, lambda d, p=path, i=i, new=new: at(d, p)[i].update(new))
+            yield Mutation("bound", words, within(alter, path, i, new))
 
 
 def counts(data: Any) -> Iterator[Mutation]:
@@ -244,7 +276,7 @@ def counts(data: Any) -> Iterator[Mutation]:
             new.append({"observe": True})
         for update in new:
             words = f"`{shown(step)}` with {update} {_place(path)}".replace("'", "")
-            yield Mutation("count", words, lambda d, p=path, i=i, u=update: at(d, p)[i].update(u))
+            yield Mutation("count", words, within(alter, path, i, update))
 
 
 def inserts(data: Any) -> Iterator[Mutation]:
@@ -258,21 +290,19 @@ def inserts(data: Any) -> Iterator[Mutation]:
             extra = ["task_sync"]
         for new in extra:
             words = f"put `{shown(new)}` before `{shown(step)}` {_place(path)}"
-            yield Mutation(
-                "insert", words, lambda d, p=path, i=i, new=new: at(d, p).insert(i, copy.deepcopy(new))
-            )
+            yield Mutation("insert", words, within(put, path, i, new))
 
 
 def settings(data: Any, values: dict[Path, tuple[Any, ...]]) -> Iterator[Mutation]:
     """Give other values to constants, resources and tasks."""
 
-    def put(document: Any, path: Path, value: Any) -> None:
+    def replace(document: Any, path: Path, value: Any) -> None:
         at(document, path[:-1])[path[-1]] = value
 
     for path, choices in values.items():
         for value in choices:
             words = f"{'.'.join(map(str, path))} = {value}"
-            yield Mutation("setting", words, lambda d, p=path, v=value: put(d, p, v))
+            yield Mutation("setting", words, bound(replace, path, value))
 
 
 def reorders(data: Any) -> Iterator[Mutation]:

@@ -1,0 +1,125 @@
+"""The mutants of the shipped GEMMs: enough of each, none that only computes less, and their results."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from typing import Any
+
+import pytest
+import yaml
+
+from benchmarks import mutants_gemm, mutate_gemm
+from benchmarks.mutants import FAILED, OUTCOMES, confusion, false_proofs, spec_path, verdict_of
+from benchmarks.mutate import Mutant, steps, verb, written
+from benchmarks.mutate_gemm_hunt import hunted
+
+LEAST = {"gemm/hopper_bf16": 150, "gemm/hopper_bf16_pingpong": 100, "gemm/hopper_splitk": 50}
+
+
+@cache
+def made() -> dict[str, Mutant]:
+    return {mutant.name: mutant for mutant in mutants_gemm.every_mutant()}
+
+
+def document(spec: str) -> Any:
+    return mutate_gemm.base(spec, spec_path(spec).read_text(encoding="utf-8"))
+
+
+def test_there_are_enough_of_each_and_no_two_alike() -> None:
+    for spec, least in LEAST.items():
+        assert sum(mutant.spec == spec for mutant in made().values()) >= least
+    assert len({(mutant.spec, mutant.text) for mutant in made().values()}) == len(made())
+
+
+def test_no_mutant_is_the_spec() -> None:
+    assert not {mutant.text for mutant in made().values()} & set(mutants_gemm.controls().values())
+
+
+@pytest.mark.parametrize("spec", mutants_gemm.SPECS)
+def test_single_changes_leave_no_product_and_no_store_out(spec: str) -> None:
+    data = document(spec)
+
+    def counts(document: Any) -> dict[str, int]:
+        words = [verb(step) for _, _, step, _ in steps(document)]
+        return {word: words.count(word) for word in ("wgmma", "do", "tma_store", "zero")}
+
+    before = counts(data)
+    for mutation in (it for group in mutate_gemm.singles(data, {}).values() for it in group):
+        mutated = copy.deepcopy(data)
+        mutation.change(mutated)
+        after = counts(mutated)
+        clears = "zero" in mutation.words or "k_tiles == 0" in mutation.words or "k_begin" in mutation.words
+        for word in ("wgmma", "do", "tma_store", *(() if clears else ("zero",))):
+            assert after[word] >= before[word], mutation.words
+
+
+@pytest.mark.parametrize("spec", mutants_gemm.SPECS)
+def test_all_that_is_sought_changes_the_spec(spec: str) -> None:
+    data = document(spec)
+    found = list(hunted(data))
+    assert len({mutation.words for mutation in found}) == len(found)
+    for mutation in found:
+        mutated = copy.deepcopy(data)
+        mutation.change(mutated)
+        assert written(mutated) != written(data), mutation.words
+
+
+def test_warps_sleep_before_each_step_that_synchronises() -> None:
+    text = written(document("gemm/hopper_bf16_pingpong"))
+    slow = yaml.safe_load(mutate_gemm.delayed(text))
+    wanted = sum(verb(step) in mutate_gemm.SLEPT for _, _, step, _ in steps(yaml.safe_load(text)))
+    assert sum(step == {"do": "nap"} for _, _, step, _ in steps(slow)) == wanted
+
+
+@pytest.mark.parametrize("name", mutants_gemm.controls())
+def test_the_small_specs_are_proved_as_they_are_and_slowed(name: str) -> None:
+    text = mutants_gemm.controls()[name]
+    assert verdict_of(name, text)["rules"] == []
+    assert verdict_of(name, mutate_gemm.delayed(text))["rules"] == []
+
+
+def test_the_table_shows_every_count() -> None:
+    row = {"proved": True, "rules": [], "outcome": "right"}
+    counts = {spec: confusion([row]) for spec in mutants_gemm.SPECS}
+    facts = {"commit": "c", "date": "d", "device": "G", "driver": "1", "method": "so", "counts": counts}
+    shown = mutants_gemm.table(facts)
+    for spec in mutants_gemm.SPECS:
+        assert f"| {spec} | 1 | proved | 1 | 0 | 0 | 0 | 0 |" in shown
+    assert "commit c" in shown
+
+
+measured = pytest.mark.skipif(not mutants_gemm.RESULTS.exists(), reason="nothing has been measured yet")
+
+
+@measured
+def test_the_results_add_up() -> None:
+    facts = mutants_gemm.result()
+    assert {"date", "device", "driver", "torch", "tsc", "commit", "method"} <= facts.keys()
+    assert "unknown" not in (facts["commit"], facts["driver"])
+    for spec, counts in facts["counts"].items():
+        rows = [row for row in facts["mutants"] if row["spec"] == spec]
+        assert counts == confusion(rows)
+        assert len(rows) >= LEAST[spec]
+    assert {row["outcome"] for row in facts["mutants"]} <= set(OUTCOMES)
+    assert all(row["proved"] == (not row["rules"]) for row in facts["mutants"])
+    assert set(facts["controls"].values()) == {"right"}
+
+
+@measured
+def test_nothing_that_was_proved_failed() -> None:
+    assert false_proofs(mutants_gemm.result()) == []
+
+
+@measured
+@pytest.mark.parametrize("spec", mutants_gemm.SPECS)
+def test_the_check_rejects_what_failed_on_the_gpu(spec: str) -> None:
+    judged = 0
+    for row in mutants_gemm.result()["mutants"]:
+        mutant = made().get(row["name"])
+        if row["spec"] != spec or row["outcome"] not in FAILED or mutant is None:
+            continue
+        if mutant.words == row["words"]:
+            judged += 1
+            assert not verdict_of(mutant.name, mutant.text)["proved"], row["words"]
+    assert judged
