@@ -93,6 +93,9 @@ class _Walk:
                     state = self.repeated(piece.body, state)
                 return state
             case TileLoop():
+                queue = self.program.queue
+                if queue is not None and queue.policy == "grid":
+                    return self.block(node.body, state)  # a CTA has one tile
                 return self.repeated(node.body, state)
 
     def diverges(self, node: Node) -> bool:

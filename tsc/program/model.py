@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tsc.expr import Expr, Interval
 from tsc.model import Reference
+from tsc.program.dims import Dim
 from tsc.program.multicast import Shared
 from tsc.program.scope import Failure, Site, Stage
 from tsc.program.target import Target
@@ -26,31 +27,6 @@ if TYPE_CHECKING:
 
 DYNAMIC = frozenset(("atomic", "clc"))
 """Policies under which tiles are asked for one by one."""
-
-
-INT32 = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Dim:
-    """A run-time size: the params that bind it and what is promised about it.
-
-    `interval` holds at every launch. Where a tensor `empties` with it, nothing is launched at 0, unless
-    `min: 0` is written: the kernel then `runs_at_zero`. Calls with less than `least` are refused.
-    """
-
-    name: str
-    interval: Interval
-    multiple_of: int
-    uses: tuple[Route, ...]
-    least: int = 0
-    empties: bool = False
-    runs_at_zero: bool = False
-
-    @property
-    def unpromised(self) -> Interval:
-        """What holds at every launch whatever `dims` promises."""
-        return Interval(int(self.empties and not self.runs_at_zero), INT32)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ from pathlib import Path
 from tsc.expr import Expr, Interval, interval, parse
 from tsc.ops.registry import BY_VERB
 from tsc.program.accesses import Meanings, touches
+from tsc.program.dims import INT32, Dim
 from tsc.program.expand import operand_of
 from tsc.program.graph import dependency_graph
-from tsc.program.model import INT32, Dim, Group, Memory, Order, Program, Queue, Scalar, Task, Tensor, Work
+from tsc.program.model import Group, Memory, Order, Program, Queue, Scalar, Task, Tensor, Work
 from tsc.program.names import dims_of, let_stages, sites
 from tsc.program.queue import answer_bytes, place_answers
 from tsc.program.rings import pipelines, ring_uses

@@ -23,6 +23,7 @@ from tsc.rules.routing import (
     unknown_at_call,
     unmentioned_in_snippet,
     unused_token,
+    write_after_count,
     written_and_only_read,
 )
 
@@ -39,6 +40,7 @@ RULES: tuple[ModuleType, ...] = (
     snippet_breaks_rules,
     undeclared_in_snippet,
     written_and_only_read,
+    write_after_count,
     name_collides_in_snippet,
     listed_twice,
     unmentioned_in_snippet,

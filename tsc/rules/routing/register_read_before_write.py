@@ -2,7 +2,8 @@
 
 What it does
     Follows every path through the schedule and checks that registers have been written where an operation,
-    a work or an expression reads them. `wgmma` reads its accumulator where `accumulate` always holds.
+    a work or an expression reads them. `wgmma` reads its accumulator where `accumulate` holds in the first
+    round of its loop.
 
 Why is this bad
     Registers begin with whatever the task before left in them.

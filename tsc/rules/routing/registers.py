@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tsc.diagnostics.model import Place
-from tsc.expr import provably
+from tsc.expr import parse, provably, substitute
 from tsc.program.accesses import Touch
 from tsc.program.model import Program, Task
-from tsc.program.tree import Block, Step, blocks
+from tsc.program.ranges import ranges_at
+from tsc.program.tree import Block, Loop, Node, Step, blocks, walk
 from tsc.rules.routing.mentions import Looked, with_looks
 
 Chain = tuple[tuple[int, int], ...]
@@ -48,13 +49,13 @@ def accesses(program: Program, task: Task) -> list[Accesses]:
     """Return the accesses of a task to each register set that it names."""
     looked = with_looks(program, task, program.registers.__contains__)
     found: dict[str, Accesses] = {}
-    for step in task.steps():
+    for step, above in ((node, above) for node, above in walk(task.tree) if isinstance(node, Step)):
         for touch in program.touches(step, task):
             name = touch.reference.name
             if name not in program.registers:
                 continue
             entry = _entry(found, looked, name)
-            if _needs(program, step, touch):
+            if _needs(program, task, step, above, touch):
                 work = getattr(step.model, "do", None)
                 place = Place(touch.route if work is None else (*step.route, "do"))
                 entry.reads.setdefault(step.index, (place, f"`{work or step.verb}`"))
@@ -71,9 +72,14 @@ def _entry(found: dict[str, Accesses], looked: Looked, name: str) -> Accesses:
     return found.setdefault(name, Accesses(looked.task, name))
 
 
-def _needs(program: Program, step: Step, touch: Touch) -> bool:
-    """Whether the old value matters: always but for an accumulator that may be cleared."""
+def _needs(program: Program, task: Task, step: Step, above: tuple[Node, ...], touch: Touch) -> bool:
+    """Whether the old value matters: always but for an accumulator that the first round clears, or may."""
     accumulate = getattr(step.model, "accumulate", None)
     if not touch.reads or accumulate is None or touch.mode == "read":
         return touch.reads
-    return provably(program.flat(accumulate, step.env), program.ranges) is True
+    first = {"iter": parse(0)}
+    loop = next((node for node in reversed(above) if isinstance(node, Loop)), None)
+    if loop is not None:
+        first[loop.variable] = program.flat(loop.start, loop.env)
+    condition = substitute(program.flat(accumulate, step.env), first)
+    return provably(condition, ranges_at(program, task, above)) is True
