@@ -155,7 +155,7 @@ SLIPS = {
 
 
 def checked(one: Slip) -> Report:
-    text = (ROOT / SPECS / "accept" / f"gemm_{one.base}.tsc.yaml").read_text("utf-8")
+    text = (ROOT / SPECS / "accept" / f"product_{one.base}.tsc.yaml").read_text("utf-8")
     for old, new in one.edits:
         assert old in text, old
         text = text.replace(old, new, 1)
