@@ -218,6 +218,12 @@ def test_an_instruction_without_enough_registers_is_refused_in_words() -> None:
     assert one.message == "an instruction needs 154 registers a thread at the start, and there are 128"
 
 
+def test_counts_below_what_products_need_are_said_to_be() -> None:
+    text = "'setmaxnreg' ignored to maintain minimum register requirements."
+    (one,) = to_diagnostics([LogMessage(LogSeverity.WARNING, text, tool="ptxas")], "a: 1", "s")
+    assert one.code == "TSC505" and "larger `registers`" in one.help
+
+
 def test_a_serialised_wgmma_has_the_help_of_its_reason() -> None:
     built = build(kernel(accumulators(128, "x[0] *= 2.f;"), 1))
     helps = {one.help for one in built.diagnostics if one.code == "TSC506"}

@@ -174,7 +174,9 @@ def _judge(message: LogMessage, spec_name: str, usage: Usage | None) -> tuple[Ru
         return (
             SETMAXNREG_IGNORED,
             f"the tasks' `registers` have no effect: {_worded(text)}",
-            "keep functions of snippets inlined: every call must be known when the kernel is compiled",
+            "write larger `registers` for the task with the largest fragments"
+            if "minimum register" in text
+            else "keep functions of snippets inlined: every call must be known when the kernel is compiled",
         )
     if "wgmma" in text and ("serialized" in text or "injected" in text):
         return (
