@@ -131,6 +131,13 @@ def test_keep_stands_at_the_arrival() -> None:
     assert alarms(text) == []
 
 
+def test_release_of_what_was_only_observed_gives_nothing_back() -> None:
+    # The generated code counts what it holds, and an observed stage is not held.
+    text = COPY.replace("{wait: xs}", "{wait: xs, observe: true}")
+    assert not every(agent(translated(text), "use"), Arrive)
+    assert "deadlock" in alarms(text)
+
+
 def test_release_before_the_read_is_a_race() -> None:
     assert alarms(COPY.replace("{do: use}, {release: xs}", "{release: xs}, {do: use}")) == ["race"]
 

@@ -254,6 +254,9 @@ class AgentMaker:
     def release(self, step: Step, members: tuple[tuple[Memory, int], ...]) -> list[Node]:
         """Give stages back, to every CTA whose loads fill them."""
         memory, copy = members[0]
+        held, end = self.view.held, (memory.name, copy, "read")
+        if end in held.observes and not held.deepest.get(end, 0):
+            return []  # who only observes holds nothing: the generated code gives nothing back
         names = tuple(one.name for one, _ in members)
         uses = self.lines.uses(self.task, self._of_owner(memory, "empty", names), copy)
         peers = self.lines.empties(self.task, names, copy, self.cta)
