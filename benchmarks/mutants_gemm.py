@@ -45,6 +45,9 @@ CONTROL = "shipped"
 APART = {
     "`wgmma: acc` with {accumulate:": "the first product of a tile adds to what nobody wrote in it",
     "accumulate where `loop > 0`": "the first product of a tile adds to what nobody wrote in it",
+    "count_in": "who counts in, and when, is the author's to see to",
+    "do: save": "what other CTAs read of a tensor is the author's to see to",
+    "when: last": "who adds up other CTAs' parts is the author's to see to",
     "add up in split 0 too": "who adds up other CTAs' parts is the author's to see to",
     "count in before saving": "what other CTAs read of a tensor is the author's to see to",
     "count in twice": "how many count in is the author's to see to",

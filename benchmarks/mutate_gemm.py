@@ -56,8 +56,8 @@ LEFT_OUT = tuple(
         *product(("do",), ("wgmma", "do", "tma_store", "count_in")),
     )
 )
-COMPUTED = ("{fill: nan}",)
-"""What is drawn like the others, so that names stay, and left out then: NaN beyond k spoils every sum."""
+COMPUTED = ("{fill: nan}", "becomes `last and tile.split > 0`")
+"""What is drawn like the others, so that names stay, and left out then: NaN beyond k, tiles not stored."""
 SHIFTED = ("acquire", "commit", "wait", "release", "try_wait", "wgmma", "wgmma_wait", "take", "pass", "skip",
            "stmatrix", "tma_store", "tma_load", "count_in", "do")  # fmt: skip
 RING = "ab"
