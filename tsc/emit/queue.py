@@ -9,8 +9,7 @@ from tsc.emit.plan import Compound, Item, Statement
 from tsc.emit.scope import Scope
 from tsc.emit.steps import Steps
 from tsc.emit.tiles import Decoder, declare_tiles
-from tsc.expr import Expr, build, parse
-from tsc.expr.tree import Compare, Ref
+from tsc.expr import Expr, parse
 from tsc.ops.lowering import Refused
 from tsc.program.expand import QUEUE_VERBS, operand_of
 from tsc.program.model import Answers, Queue
@@ -94,12 +93,15 @@ class Tiles:
         return Statement("tile", {"value": self.decoder.at(number), "counted": counted})
 
     def facts(self) -> list[Expr]:
-        """Return that coordinates stay below their extents, where no cluster stands past a ragged end."""
+        """Return that coordinates stay below their extents; a cluster may stand past a ragged end, by less
+        than its own size.
+        """
         clusters = dict(self.program.cluster)
+        axes = self.queue.axes if self.queue is not None else ()
         return [
-            build(Compare(("<",), (Ref(f"tile.{axis}"), extent.tree)))
-            for axis, extent in (self.queue.axes if self.queue is not None else ())
-            if clusters.get(axis, 1) == 1
+            parse(f"tile.{axis} < ({extent.text})" + (f" + {size - 1}" if size > 1 else ""))
+            for axis, extent in axes
+            for size in (clusters.get(axis, 1),)
         ]
 
     def skip(self) -> Expr:
