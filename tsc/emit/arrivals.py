@@ -12,7 +12,7 @@ from typing import Literal
 from tsc.emit.kernel import Kernel
 from tsc.ops.base import Engine
 from tsc.program.model import Program, RingUse, Task
-from tsc.program.multicast import Shared, reached
+from tsc.program.multicast import Shared, ranks, reached
 from tsc.program.rings import empty_arrivals, full_arrivals
 
 Side = Literal["write", "read"]
@@ -57,10 +57,10 @@ def by_rank(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> 
     loads of a CTA go to when the readers of all CTAs that they reach have arrived.
     """
     count = counted(kernel, members, copy, side)
-    if side == "write":
-        return (count,) * kernel.cluster_size
     loads, extents = shared(kernel.program, members, copy), kernel.rank_order()
-    return tuple(count * len(reached(loads, extents, rank)) for rank in range(kernel.cluster_size))
+    if side == "write":
+        return tuple(count for _ in ranks(extents))
+    return tuple(count * len(reached(loads, extents, rank)) for rank in ranks(extents))
 
 
 def counted(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> int:

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 Extents = Sequence[tuple[str, int]]
 """The axes of a cluster and the CTAs along them, that along which ranks run fastest first."""
+
+
+MOST = 16
+"""No cluster has more CTAs; of a larger one, which a rule refuses, so many are looked at."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,7 +48,12 @@ def along(extents: Extents, rank: int, axis: str) -> tuple[int, ...]:
     """Return the CTAs that differ from this one in their place along an axis at most, itself included."""
     extent, step = stride(extents, axis)
     first = rank - place(extents, rank, axis) * step
-    return tuple(first + i * step for i in range(extent))
+    return tuple(first + i * step for i in range(min(extent, MOST)))
+
+
+def ranks(extents: Extents) -> range:
+    """Return the CTAs of a cluster."""
+    return range(min(prod(extent for _, extent in extents), MOST))
 
 
 def reached(shared: Iterable[Shared], extents: Extents, rank: int) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Pipeline, Program
-from tsc.program.multicast import reached
+from tsc.program.multicast import ranks, reached
 from tsc.spec.wording import series
 
 RULE = Rule(
@@ -73,5 +73,4 @@ def of_one_cta(program: Program, ring: Pipeline, wanted: int | None) -> bool:
 
 def differs(program: Program, ring: Pipeline) -> bool:
     """Whether the readers that a CTA counts differ between the CTAs of a cluster."""
-    ranks = range(program.cluster_size)
-    return len({len(reached(ring.shared, program.cluster, rank)) for rank in ranks}) > 1
+    return len({len(reached(ring.shared, program.cluster, rank)) for rank in ranks(program.cluster)}) > 1
