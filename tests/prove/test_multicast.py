@@ -92,9 +92,7 @@ def test_who_tells_every_peer_runs_ahead_of_it(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("protocol", ["told", "everybody"])
-@pytest.mark.parametrize(
-    "text", [BULK, BULK.replace("stages: 2", "stages: 1"), spec({"m": 2}, None, True, 1)]
-)
+@pytest.mark.parametrize("text", [BULK, BULK.replace("stages: 2", "stages: 1")])
 def test_the_explorer_agrees(monkeypatch: pytest.MonkeyPatch, text: str, protocol: str) -> None:
     if protocol == "everybody":
         monkeypatch.setattr(lines, "reached", everybody)
