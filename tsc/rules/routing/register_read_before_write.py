@@ -57,9 +57,10 @@ def _walk(program: Program, entry: Accesses) -> Iterator[Finding]:
         states = before.get(index, set())
         if False in states:
             paths = "not every path" if True in states else "no path"
+            first = "let `accumulate` be false in the first round, or " if who == "`wgmma`" else ""
             yield Finding(
                 RULE.name,
                 f"{who} reads `{entry.name}` here, and {paths} to it has written `{entry.name}`",
                 place,
-                help=f"put `zero: {entry.name}` before it, or another step that writes it on every path",
+                help=f"{first}put `zero: {entry.name}` or another write before it, on every path",
             )

@@ -73,7 +73,10 @@ def _entry(found: dict[str, Accesses], looked: Looked, name: str) -> Accesses:
 
 
 def _needs(program: Program, task: Task, step: Step, above: tuple[Node, ...], touch: Touch) -> bool:
-    """Whether the old value matters: always but for an accumulator that the first round clears, or may."""
+    """Whether the old value matters: always but for an accumulator that the first round clears.
+
+    Outside of loops one that may be cleared is taken to be, where it has to.
+    """
     accumulate = getattr(step.model, "accumulate", None)
     if not touch.reads or accumulate is None or touch.mode == "read":
         return touch.reads
@@ -82,4 +85,5 @@ def _needs(program: Program, task: Task, step: Step, above: tuple[Node, ...], to
     if loop is not None:
         first[loop.variable] = program.flat(loop.start, loop.env)
     condition = substitute(program.flat(accumulate, step.env), first)
-    return provably(condition, ranges_at(program, task, above)) is True
+    held = provably(condition, ranges_at(program, task, above))
+    return held is not False if loop is not None else held is True

@@ -51,7 +51,7 @@ def check(program: Program) -> Iterator[Finding]:
                     (Place(why[0], label="differs between threads"),),
                     help="move the step out of it, or let the condition be the same in all threads",
                 )
-            if node.verb not in ("load", "store", "do"):
+            if node.verb not in ("load", "store", "do") or _together(program, node):
                 for where, name in _divergent(program, node):
                     yield Finding(
                         RULE.name,
@@ -71,6 +71,13 @@ def _own(program: Program, step: Step) -> bool:
     if step.verb == "do":
         return work is None or _SYNC.search(work.text or "") is None
     return step.verb in ("load", "store")
+
+
+def _together(program: Program, step: Step) -> bool:
+    """Whether the threads move a fragment, each the values that it has of it."""
+    named = (getattr(step.model, field, None) for field in ("load", "from_"))
+    found = (program.registers.get(getattr(one, "name", "")) for one in named)
+    return step.verb != "do" and any(one is not None and one.shape is not None for one in found)
 
 
 @per_program
