@@ -143,6 +143,11 @@ SLIPS = {
     "counts in before it writes": slip(
         SPLIT_K, (PARTIAL + COUNTS, COUNTS + PARTIAL), rules="write-after-count"
     ),
+    "reads parts that are not there": slip(
+        SPLIT_K,
+        ("          - when: last\n", "          - when: last or tile.split == 0\n"),
+        rules="unfinished-read",
+    ),
     "writes before the product is done": slip(
         SPLIT_K, (ENDS + PARTIAL, PARTIAL + ENDS), rules="race-with-engine"
     ),

@@ -25,6 +25,7 @@ from tsc.rules.target import (
     store_before_the_tensor,
     tma_box_does_not_fit,
     uneven_share,
+    unfinished_read,
     unknown_target,
     unsolvable_shape,
 )
@@ -51,5 +52,6 @@ RULES: tuple[ModuleType, ...] = (
     fixed_cta_count,
     counter_of_wrong_kind,
     uneven_share,
+    unfinished_read,
     not_generated,
 )
