@@ -239,6 +239,19 @@ def test_a_look_is_forgotten_when_its_stage_is_passed_over(count: int, forgets: 
     assert ("ring_read_ready = false;" in after(lines, "skip: ring")) is forgets
 
 
+@pytest.mark.parametrize(("skips", "forgets"), [(True, True), (False, False)])
+def test_a_look_is_forgotten_where_a_turn_is_waited_for(skips: bool, forgets: bool) -> None:
+    # What the other had not waited for when this one looked is complete once the turn comes: the stage that
+    # was looked at may have had one fill less than it seemed.
+    others = ["{skip: ring, count: 1}"] if skips else []
+    first = loop("try_wait: ring", "take: turns", "wait: ring", "release: ring", "pass: turns", *others)
+    second = loop("take: turns", *others, "wait: ring", "release: ring", "pass: turns", name="c")
+    shared = ", released_by: one" if skips else ""
+    ring = RING.replace("shape: [1024]", f"shape: [1024]{shared}") + "\n  turns: {kind: turn}"
+    lines = body(first + second + LOAD, ring, rest=BESIDE[: BESIDE.index("work:")])
+    assert ("ring_read_ready = false;" in after(lines, "take: turns")) is forgets
+
+
 OVER = """
 params: {x: {dtype: f32, shape: [n, 1024]}, y: {dtype: f32, shape: [n, 1024]}}
 work:

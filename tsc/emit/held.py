@@ -31,6 +31,7 @@ class Held:
     looks_ahead: set[End] = field(default_factory=set)  # a look while a stage is held
     keeps: dict[int, int] = field(default_factory=dict)
     observes: set[End] = field(default_factory=set)
+    skips: set[End] = field(default_factory=set)
     takes: set[End] = field(default_factory=set)
     deepest: dict[End, int] = field(default_factory=dict)
     _certain: dict[End, bool] | None = None
@@ -111,6 +112,8 @@ class _Walk:
             elif step.verb in GIVES:
                 kept = self.held.keeps.setdefault(step.index, self.keep(step))
                 counts = frozenset(min(count, kept) for count in counts)
+            elif step.verb == "skip":
+                self.held.skips.add(end)
             elif step.verb in LOOKS:
                 self.held.looks.add(end)
                 if max(counts) > 0:

@@ -319,6 +319,24 @@ class Rings:
         )
         return [self.guarded(look, end.everybody)]
 
+    def forget(self, step: Step | None = None) -> list[Item]:
+        """Forget what looks have said, behind a step that waits for others.
+
+        Whoever skips may look at a stage whose fill before the wanted one is still under way, and the barrier
+        does not tell the two apart. What a wait may take for its own is judged where the wait stands, so an
+        answer holds only as long as nothing else has been waited for.
+        """
+        own = set() if step is None else {(memory.name, copy) for memory, copy in self.members(step)}
+        skipping = {(name, copy) for name, copy, side in self.held.skips & self.held.looks if side == "read"}
+        ends = {
+            (memory.name, copy): self.end(memory, copy, "read")
+            for look in self.task.steps()
+            if look.verb == "try_wait"
+            for memory, copy in self.members(look)
+            if (memory.name, copy) in skipping - own
+        }
+        return [Statement("assign", {"name": end.ready, "value": "false"}) for end in ends.values()]
+
     def guarded(self, item: Item, everybody: bool) -> Item:
         """Leave a statement to the leader where not all threads run it."""
         leader = "" if everybody else self.function.leader()

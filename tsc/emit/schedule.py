@@ -245,7 +245,7 @@ class Schedule:
             text = function.text(node.skip_if, node.env, inner)
             self.skipped = function.names.free("skipped")
             body.append(Statement("constant", {"type": "bool", "name": self.skipped, "value": text}))
-        body += self.block(node.body, inner)
+        body += [*self.rings.forget(), *self.block(node.body, inner)]
         made, function.tile_lets = list(function.tile_lets.values())[len(asked) :], outer_lets
         for name in list(function.spelled_lets):
             if name in self.program.lets and name not in function.prelude.lets:

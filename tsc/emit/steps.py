@@ -35,9 +35,9 @@ class Steps:
             case "task_sync":
                 return [] if self.task.single else [self.sync()]
             case "take" | "pass":
-                return self.turn(step)
+                return [*self.turn(step), *(self.rings.forget() if step.verb == "take" else ())]
             case "sync" | "arrive":
-                return self.barrier(step)
+                return [*self.barrier(step), *(self.rings.forget() if step.verb == "sync" else ())]
             case _:
                 return self.ring(step, scope)
 
@@ -66,7 +66,9 @@ class Steps:
         match step.verb:
             case "acquire" | "wait":
                 blocks = getattr(step.model, "by", None) is None
-                return [item for end in ends for item in self.take(step, end, blocks)]
+                items = [item for end in ends for item in self.take(step, end, blocks)]
+                # A store ring waits for its own stores alone.
+                return items if ends[0].pipeline.store_ring else [*items, *self.rings.forget(step)]
             case "commit" if ends[0].pipeline.store_ring:
                 return self.store_commit(ends[0])
             case "commit":
