@@ -32,7 +32,7 @@ from benchmarks.mutate import (
     within,
     written,
 )
-from benchmarks.mutate_gemm_hunt import hunted
+from benchmarks.mutate_gemm_hunt import hunted, looked
 
 TIMEOUT_MS = 1500
 """How long a wait may take in a mutant before it traps: a hang that costs no more than a new process."""
@@ -337,6 +337,10 @@ def mutants(
             continue
         second.change(document)
         left -= make((first, second), document)
+    for mutation in looked(data):
+        document = copy.deepcopy(data)
+        mutation.change(document)
+        make((mutation,), document)
     return [mutant for mutant in made.values() if not any(words in mutant.words for words in COMPUTED)]
 
 

@@ -21,7 +21,7 @@ from benchmarks.mutate_gemm_blocks import (
     rounds_of,
     tiles_of,
 )
-from benchmarks.mutate_gemm_stores import counted, stores, turns
+from benchmarks.mutate_gemm_stores import counted, looks, stores, turns
 
 
 def products(data: Any) -> Iterator[tuple[str, Edit]]:
@@ -211,3 +211,9 @@ def hunted(data: Any) -> Iterator[Mutation]:
     for sort in (products, rings, stores, turns, counted):
         for words, edit in sort(data):
             yield Mutation("hunt", words, edit)
+
+
+def looked(data: Any) -> Iterator[Mutation]:
+    """Return the looks, as mutations of the same sort."""
+    for words, edit in looks(data):
+        yield Mutation("hunt", words, edit)

@@ -169,6 +169,33 @@ def turns(data: Any) -> Iterator[tuple[str, Edit]]:
     yield "three replicas", every_third
 
 
+def looks(data: Any) -> Iterator[tuple[str, Edit]]:
+    """Looks at stages whose fill before the wanted one may still be under way."""
+
+    def at_front(d: Any) -> None:
+        products_of(d).insert(0, {"try_wait": "ab"})
+
+    yield "look before the tile", at_front
+
+    def at_end(d: Any) -> None:
+        products_of(d).append({"try_wait": "ab"})
+
+    yield "look behind the tile", at_end
+
+    def every_tile(d: Any) -> None:
+        tiles_of(d, "math").insert(0, {"try_wait": "ab"})
+
+    yield "look first in every turn of the loop", every_tile
+
+    def skipped(d: Any) -> None:
+        for step in tiles_of(d, "math"):
+            if "else" in step:
+                step["else"].append({"try_wait": "ab"})
+
+    if any("else" in step for step in tiles_of(data, "math") if isinstance(step, dict)):
+        yield "look behind the skip", skipped
+
+
 def counted(data: Any) -> Iterator[tuple[str, Edit]]:
     """Parts that are added up before all are there."""
     if "arrived" not in data.get("workspace", {}):

@@ -12,7 +12,7 @@ import yaml
 from benchmarks import mutants_gemm, mutate_gemm
 from benchmarks.mutants import FAILED, OUTCOMES, confusion, false_proofs, spec_path, verdict_of
 from benchmarks.mutate import Mutant, steps, verb, written
-from benchmarks.mutate_gemm_hunt import hunted
+from benchmarks.mutate_gemm_hunt import hunted, looked
 
 LEAST = {"gemm/hopper_bf16": 150, "gemm/hopper_bf16_pingpong": 100, "gemm/hopper_splitk": 50}
 
@@ -57,7 +57,7 @@ def test_single_changes_leave_no_product_and_no_store_out(spec: str) -> None:
 @pytest.mark.parametrize("spec", mutants_gemm.SPECS)
 def test_all_that_is_sought_changes_the_spec(spec: str) -> None:
     data = document(spec)
-    found = list(hunted(data))
+    found = [*hunted(data), *looked(data)]
     assert len({mutation.words for mutation in found}) == len(found)
     for mutation in found:
         mutated = copy.deepcopy(data)
