@@ -213,7 +213,26 @@ def hunted(data: Any) -> Iterator[Mutation]:
             yield Mutation("hunt", words, edit)
 
 
+def forms(data: Any) -> Iterator[tuple[str, Edit]]:
+    """Loops over k that are unrolled or cut up: the same schedule, in other code."""
+
+    def reshaped(d: Any, task: str, update: dict[str, Any]) -> None:
+        block = products_of(d) if task == "math" else tiles_of(d, "load")
+        block[find(block, "domain_loop")].update(update)
+
+    block = products_of(data)
+    loop = block[find(block, "domain_loop")]
+    first, last = f"{loop.get('start', 0)} + 1", f"{loop['domain_loop']} - 1"
+    changes: list[dict[str, Any]] = [{"unroll": count} for count in (2, 3, 4)]
+    changes += [{"split_at": [first]}, {"split_at": [last]}, {"split_at": [first, last]}]
+    for task in ("math", "load"):
+        for update in changes:
+            yield f"{update} in `{task}`".replace("'", ""), bound(reshaped, task, update)
+
+
 def looked(data: Any) -> Iterator[Mutation]:
-    """Return the looks, as mutations of the same sort."""
+    """Return the looks and the forms of loops as mutations."""
     for words, edit in looks(data):
         yield Mutation("hunt", words, edit)
+    for words, edit in forms(data):
+        yield Mutation("form", words, edit)
