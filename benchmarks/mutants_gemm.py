@@ -235,6 +235,7 @@ def merged(folder: Path) -> dict[str, Any]:
             "outcome": run["outcome"],
             "detail": run["detail"],
             "slow": entry.get("slow") == "",
+            "built": entry.get("built", made["commit"]),
         }
         reason = next((why for words, why in APART.items() if words in entry["words"]), "")
         if entry["proved"] and reason:
