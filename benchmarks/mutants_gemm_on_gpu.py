@@ -270,8 +270,10 @@ def pool(jobs: list[tuple[str, list[str]]], width: int, patience: float, deadlin
     for worker in workers:
         worker.end()
         dying.append(worker.pid)
-    for pid in dying:
-        os.waitpid(pid, 0)
+    end = time.monotonic() + patience
+    while dying and time.monotonic() < end:
+        dying = [pid for pid in dying if os.waitpid(pid, os.WNOHANG)[0] == 0]
+        time.sleep(0.01)
     return done
 
 
