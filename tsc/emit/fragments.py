@@ -109,6 +109,13 @@ def _false_at_first(condition: Expr) -> bool:
 # ---- what is complete --------------------------------------------------------------------------------------
 
 
+def pending_products(program: Program, step: Step) -> int:
+    """Return how many groups of products may be at work behind a `wgmma_wait`."""
+    model = step.model
+    value = program.flat(model.wgmma_wait, step.env).value if isinstance(model, WgmmaWait) else None
+    return 0 if value is None else max(0, int(value))
+
+
 def completions(program: Program, task: Task) -> Mapping[int, frozenset[str]]:
     """Return, by the index of each `wgmma_wait`, the fragments on which no group can be at work behind it.
 
@@ -130,12 +137,7 @@ class _Completions:
             for touch in registers_of(program, task, step)
         )
         waits = [step for step in task.steps() if isinstance(step.model, WgmmaWait)]
-        self.deepest = max((self.pending(step) for step in waits), default=0)
-
-    def pending(self, step: Step) -> int:
-        model = step.model
-        value = self.program.flat(model.wgmma_wait, step.env).value if isinstance(model, WgmmaWait) else None
-        return 0 if value is None else max(0, int(value))
+        self.deepest = max((pending_products(program, step) for step in waits), default=0)
 
     def block(self, block: Block, state: Groups) -> Groups:
         for node in block:
@@ -163,7 +165,7 @@ class _Completions:
             own = frozenset(touch.reference.name for touch in registers_of(self.program, self.task, step))
             return (own, *state)[: self.deepest]
         if isinstance(step.model, WgmmaWait):
-            left = state[: self.pending(step)]
+            left = state[: pending_products(self.program, step)]
             self.at_work[step.index] = self.at_work.get(step.index, frozenset()).union(*left)
             return left
         return state

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 
 from tsc.emit.arrivals import Side, who
 from tsc.emit.brackets import Brackets
+from tsc.emit.fragments import pending_products
 from tsc.emit.kernel import Kernel
 from tsc.emit.places import ASYNC, Place, own, places_of, stores
 from tsc.ops.base import Engine
 from tsc.program.accesses import Touch, touches
 from tsc.program.expand import operand_of
+from tsc.program.fragments import WARPGROUP
 from tsc.program.model import Task
 from tsc.program.tree import Block, Guard, Loop, Node, Step, TileLoop, walk
 from tsc.source.route import Route
@@ -28,6 +30,9 @@ UNFENCED: Mark = ("unfenced", "")
 PENDING: Mark = ("pending", "")
 OPEN: Mark = ("open", "")  # a stage of a store ring, acquired and not yet committed
 KEPT = frozenset((UNFENCED, PENDING, OPEN))  # by a sync
+# Products of several warpgroups may read it, each of which waits for its own alone: none knows of another's
+# end before a sync behind the waits.
+PRODUCTS: Mark = ("products", "")
 NONE: Marks = frozenset()
 LED: Place = ("", 0, "")  # no place: marked where the leader alone has waited since the last sync
 
@@ -159,6 +164,12 @@ class _Walk:
                 # All threads meet in it, and the one that counts has waited for its stores.
                 done = {PENDING} if stores(self.program, self.task) else set()
                 return {p: marks - done for p, marks in _synced(self.fence(step, state)).items()}
+            case "wgmma_wait":
+                left = {PRODUCTS} if pending_products(self.program, step) else set()
+                over: Marks = frozenset((("read", ""), *left))
+                return {
+                    p: marks - {PRODUCTS} | over if PRODUCTS in marks else marks for p, marks in state.items()
+                }
             case "arrive" | "pass":
                 return self.fence(step, state)
             case "acquire" | "wait" | "commit" | "release":
@@ -215,6 +226,8 @@ class _Walk:
         """Return what an access leaves behind at a place."""
         if touch.engine is Engine.THREAD:
             return {("written", spread), UNFENCED} if touch.writes else {("read", spread)}
+        if touch.engine is Engine.WGMMA:
+            return {PRODUCTS} if (self.task.warps or 0) > WARPGROUP // 32 else set()
         return {PENDING} if touch.engine is Engine.STORE and self.sharing.plain(place) else set()
 
     @staticmethod
@@ -337,7 +350,7 @@ class _Walk:
 
 
 def _synced(state: State) -> State:
-    return {place: marks & KEPT for place, marks in state.items()}
+    return {place: marks & (KEPT | {PRODUCTS}) for place, marks in state.items()}
 
 
 def _joined(a: State, b: State) -> State:
