@@ -234,3 +234,32 @@ def test_in_a_loop_that_threads_leave_apart_they_cannot_meet() -> None:
     ((route, sentence),) = not_generated(program_of(document(small(tasks, SCRATCH, OUT))))
     assert show_route(route) == "tasks.main.schedule[1]"
     assert sentence == "threads that take different ways here would have to meet inside"
+
+
+def test_a_look_is_answered_where_another_barrier_speaks_for_its_stage() -> None:
+    resources = RESOURCES + "\n" + RESOURCES.replace("ring:", "beside:")
+    mid = """
+  mid:
+    warps: 1
+    schedule:
+      - domain_loop: n
+        body:
+          - {wait: ring, observe: true}
+          - acquire: beside
+          - {bulk_load: x, at: [loop, 0], to: beside}
+          - commit: beside
+  both:
+    warps: 1
+    schedule:
+      - domain_loop: n
+        body:
+          - try_wait: ring
+          - wait: beside
+          - {wait: ring, by: beside}
+          - {release: ring}
+          - {release: beside}
+"""
+    lines = [line.strip() for line in task(text(LOAD + mid, resources), "both").splitlines()]
+    at = next(i for i, line in enumerate(lines) if "by: beside" in line)
+    # Else the next wait would take this answer for one about its own stage.
+    assert lines[at + 1] == "ring_read_ready = false;"

@@ -277,8 +277,8 @@ class Rings:
                 "ready": end.ready,
             }
             items.append(self.guarded(Statement("wait", fields), end.everybody))
-            if end.ready:
-                items.append(Statement("assign", {"name": end.ready, "value": "false"}))
+        if end.ready:  # it spoke of this stage, also where another barrier answers for it
+            items.append(Statement("assign", {"name": end.ready, "value": "false"}))
         observed = (end.ring.name, end.copy, end.side) in self.held.observes
         if not end.single or observed:
             if end.stage not in ("0", f"{end.take}.stage"):
