@@ -20,9 +20,10 @@ MANIFEST: dict[str, object] = {
     "constants": {"ROWS": 64, "FAST": True},
     "params": [
         {"kind": "tensor", "name": "x", "dtype": "bf16", "shape": ["m", "n"], "order": [0, 1], "access": "in",
-         "align": 16, "stride_multiple": 8, "packed": False, "constant": False},
+         "align": 16, "stride_multiple": 8, "packed": False, "constant": False, "padded": True},
         {"kind": "tensor", "name": "y", "dtype": "f32", "shape": ["n", "m + 1"], "order": [1, 0],
-         "access": "out", "align": 16, "stride_multiple": 1, "packed": True, "constant": False},
+         "access": "out", "align": 16, "stride_multiple": 1, "packed": True, "constant": False,
+         "padded": False},
         {"kind": "scalar", "name": "eps", "dtype": "f32"},
     ],
     "workspace": [{"name": "partial", "dtype": "f32", "shape": ["8", "m"], "zero": "every_launch"}],

@@ -54,6 +54,13 @@ def test_json_is_one_ascii_line_and_the_same_data(sample: dict[str, object]) -> 
     assert to_json(decode_manifest(text.encode())) == text
 
 
+def test_a_tensor_says_whether_its_rows_are_padded(sample: dict[str, Any]) -> None:
+    x, y = decode_manifest(encoded(sample)).tensors
+    assert (x.padded, y.padded) == (True, False)
+    del sample["params"][0]["padded"]
+    assert not decode_manifest(encoded(sample)).tensors[0].padded
+
+
 def test_a_dim_says_whether_the_kernel_runs_with_it_at_zero(sample: dict[str, object]) -> None:
     of = decode_manifest(encoded(sample)).dims
     assert (of["m"].runs_at_zero, of["n"].runs_at_zero) == (True, False)

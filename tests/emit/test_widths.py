@@ -189,8 +189,8 @@ def far(most: int, at: str, verb: str) -> tuple[list[str], list[str]]:
         (2**31 - 1, "block.x * 256", "tma_load", []),
         # A load ahead of the end finds nothing.
         (2**31 - 1, "block.x * 256 + 256", "tma_load", []),
-        (2**31 - 1, "block.x * 256 + 256", "tma_store", ["n <= 2147483392"]),
-        (2**31 - 300, "block.x * 256 + 256", "tma_store", []),
+        (2**31 - 1, "block.x * 256 + 256", "tma_store", ["n <= 2147483392", "n % 16 == 0"]),
+        (2**31 - 300, "block.x * 256 + 256", "tma_store", ["n % 16 == 0"]),
         (2**33, "block.x * 256", "tma_load", ["n <= 2147483647"]),
         (2**33, "n - 256", "tma_load", ["n <= 2147483647"]),
     ],

@@ -129,6 +129,22 @@ def test_a_write_beside_the_tensor_is_seen(arrays: Arrays, place: int, where: st
     assert result.outputs[0].faults == ()
 
 
+@pytest.mark.parametrize(
+    ("place", "fault"),
+    [(4, None), (7, None), (2 * 16 + 7, None), (8, 16), (15, 30), (2 * 16 + 8, 80), (-1, -2)],
+)
+def test_padding_may_be_written_and_nothing_behind_it(arrays: Arrays, place: int, fault: int | None) -> None:
+    def body(x: Any, y: Any) -> None:
+        copy(x, y)
+        _moved(y, place)[0] = 1
+
+    params = [COPY[0], tensor("y", "m", "n", access="out", padded=True)]
+    result = checker(arrays, params, body, reference={"y": "x"}).run(1, {"m": 3, "n": 4})
+    assert len(result.faults) == (fault is not None)
+    if fault is not None and fault > 0:
+        assert f"first {fault} bytes after its beginning" in result.faults[0]
+
+
 def test_a_written_input_is_seen(arrays: Arrays) -> None:
     def body(x: Any, y: Any) -> None:
         copy(x, y)

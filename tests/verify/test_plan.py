@@ -105,6 +105,8 @@ def given(*shape: str, **more: object) -> Tensor:
         (("7",), {}, (1,)),
         ((), {}, ()),
         (("3", "6"), {"dtype": "i4"}, (8, 1)),
+        (("3", "65"), {"padded": True}, (80, 1)),
+        (("3", "65"), {"padded": True, "stride_multiple": 12}, (96, 1)),
     ],
 )
 def test_rows_lie_apart_where_they_may(
@@ -116,6 +118,14 @@ def test_rows_lie_apart_where_they_may(
     bits = 4 if layout.dtype == "i4" else 16
     assert layout.offset == 1024 and layout.bytes >= 2048 + (last + 1) * bits // 8
     assert layout.bytes % 16 == 0
+
+
+def test_the_padding_of_a_row_is_its_own() -> None:
+    assert lay_out(given("3", "65", padded=True), {}).owned.shape == (3, 72)
+    assert lay_out(given("65", "3", padded=True, order=[1, 0]), {}).owned.shape == (72, 3)
+    assert lay_out(given("3", "64", padded=True), {}).owned.shape == (3, 64)
+    assert lay_out(given("3", "65"), {}).owned.shape == (3, 65)
+    assert lay_out(given(padded=True), {}).owned.shape == ()
 
 
 def test_a_base_that_has_to_be_aligned_farther_is() -> None:

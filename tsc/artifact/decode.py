@@ -105,6 +105,7 @@ def _param(value: object, route: str) -> Tensor | Scalar:
         stride_multiple=fields.integer("stride_multiple", 1, 1 << 20),
         packed=fields.flag("packed"),
         constant=fields.flag("constant"),
+        padded="padded" in fields and fields.flag("padded"),
     )
     if sorted(tensor.order) != list(range(len(tensor.shape))):
         rank = len(tensor.shape)

@@ -116,6 +116,8 @@ def _parameter(manifest: Manifest, index: int) -> str:
         needs.append("packed")
     elif param.stride_multiple > 1:
         needs.append(f"strides multiples of {param.stride_multiple:,}")
+    if param.padded:
+        needs.append("padded")
     return ", ".join([text, *needs])
 
 

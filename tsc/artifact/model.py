@@ -42,6 +42,8 @@ class Tensor:
     """elements that every stride but the last in `order` is a multiple of"""
     packed: bool
     constant: bool
+    padded: bool = False
+    """the bytes behind each row, up to a multiple of 16, are its own"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from tsc.artifact.manifest import DTYPE_BITS, Manifest, Tensor
 from tsc.bench.race import sets_of
 from tsc.verify.arrays import Arrays, poison
 from tsc.verify.inputs import made
-from tsc.verify.layout import Layout, lay_out
+from tsc.verify.layout import Layout, lay_out, pitch_multiple
 from tsc.verify.plan import Case, Plan, PlanError, Value
 
 Set = dict[str, Any]
@@ -19,7 +19,7 @@ Set = dict[str, Any]
 def dense(tensor: Tensor, known: Mapping[str, int | bool]) -> Layout:
     """A tensor without gaps, or with the smallest ones that the kernel accepts. Raises PlanError."""
     apart = lay_out(tensor, known)
-    multiple = 1 if tensor.packed else tensor.stride_multiple
+    multiple = 1 if tensor.packed else pitch_multiple(tensor)
     strides = [0] * len(apart.shape)
     run = 1
     for index, dim in enumerate(reversed(tensor.order)):

@@ -10,7 +10,7 @@ from math import gcd
 from tsc.emit.names import Names, identifier, shout
 from tsc.emit.places import Sharing
 from tsc.emit.plan import Constant, Narrowed, Parameter, Refusal
-from tsc.expr import Expr, Interval, interval, multiple_of, parse, to_cpp
+from tsc.expr import Expr, Interval, interval, multiple_of, parse, provably, to_cpp
 from tsc.model import Reference
 from tsc.ops.lowering import MapKey
 from tsc.program.accesses import touches
@@ -281,11 +281,18 @@ class Kernel:
 
     def need_rows(self, tensor: Tensor, stride: int) -> None:
         """Assert that rows of a workspace, which has no gaps, begin at multiples of so many bytes."""
-        elements = max(1, stride * 8 // bits_of(tensor.dtype))
+        self.assert_rows(tensor, stride, f"the rows of `{tensor.name}` are multiples of {stride} bytes")
+
+    def assert_rows(self, tensor: Tensor, size: int, what: str) -> bool:
+        """Assert that rows are multiples of so many bytes; whether that may hold at a launch."""
+        elements = max(1, size * 8 // bits_of(tensor.dtype))
         inner = tensor.shape[tensor.order[-1]]
-        if multiple_of(inner, self.multiples()) % elements:
-            text = f"({inner.text}) % {elements} == 0"
-            self.asserts.setdefault(text, f"the rows of `{tensor.name}` are multiples of {stride} bytes")
+        if multiple_of(inner, self.multiples()) % elements == 0:
+            return True
+        extent = inner.text if inner.text in self.program.dims else f"({inner.text})"
+        whole = f"{extent} % {elements} == 0"
+        self.asserts.setdefault(whole, what)
+        return provably(parse(whole), self.program.ranges, ()) is not False
 
     def multiples(self) -> dict[str, int]:
         """Return what sizes are promised to be multiples of."""

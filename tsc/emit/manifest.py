@@ -154,6 +154,7 @@ def _param(kernel: Kernel, name: str, access: dict[str, set[str]]) -> dict[str, 
         "align": max(align, _natural(tensor)),
         "stride_multiple": max(1, stride * 8 // bits_of(tensor.dtype)),
         "packed": tensor.packed,
+        **({"padded": True} if tensor.padded else {}),
         "constant": tensor.constant,
     }
 

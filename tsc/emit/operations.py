@@ -89,7 +89,14 @@ class StepLowering(Lowering):
     def tensor(self, reference: Reference) -> TensorOperand:
         found = self._tensor(reference)
         return TensorOperand(
-            found.name, found.dtype, bits_of(found.dtype), found.shape, found.order, found.packed
+            found.name,
+            found.dtype,
+            bits_of(found.dtype),
+            found.shape,
+            found.order,
+            found.packed,
+            found.padded,
+            found.workspace,
         )
 
     @override
@@ -213,6 +220,10 @@ class StepLowering(Lowering):
     def need_multiple(self, expr: Expr, factor: int, what: str) -> bool:
         known = {**self.kernel.multiples(), **self.scope.multiples}
         return self.kernel.assert_multiple(self.function.flat(expr, self.env), factor, known, what)
+
+    @override
+    def need_whole_rows(self, tensor: str, size: int, what: str) -> bool:
+        return self.kernel.assert_rows(self.kernel.program.tensors[tensor], size, what)
 
     @override
     def need_bound(self, condition: Expr, what: str) -> bool:

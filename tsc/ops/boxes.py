@@ -16,13 +16,16 @@ from typing import Any, NoReturn
 
 from tsc.expr import Expr, build
 from tsc.expr.tree import Binary, Compare, Int
+from tsc.ops.inside import not_beyond
 from tsc.ops.lowering import BufferOperand, Lowering, MapKey, Multicast, TensorOperand
 
+UNIT = 16  # bytes of an address in memory, of a distance between rows, and of what a store leaves out
 MOST = 256  # elements of a box along one dimension
 ALIGN = 128  # bytes of a shared-memory address
 FARTHEST = 2**31 - 1  # a coordinate
 LISTED = 8  # instructions that are written one by one; more of them become a loop
 
+STORES = frozenset(("tma_store", "tma_reduce"))
 UNSUPPORTED = frozenset(("e2m1", "i4", "u4"))
 
 
@@ -164,15 +167,18 @@ def transfer(
         )
     reach = dict(zip(covered, buffer.shape, strict=True))
     _hold(lowering, tensor, [reach.get(dim, 1) for dim in range(tensor.rank)], at, verb)
-    lowering.need(tensor.name, 16, 16)
+    lowering.need(tensor.name, UNIT, UNIT)
+    if verb in STORES:
+        _hold_rows(lowering, tensor, at[tensor.major], buffer.shape[-1], verb)
     box = [1] * tensor.rank
     for dim, extent in zip(covered, plan.box, strict=True):
         box[dim] = extent
     name = lowering.tensor_map(MapKey(tensor.name, tuple(box), buffer.swizzle, l2, fill))
     begin = buffer.address
     # A load may go past 2^31: it finds nothing at the negative coordinate that this becomes.
-    stores = verb not in ("tma_load", "tma_prefetch")
-    late = frozenset(dim for dim, extent in reach.items() if stores and _wraps(lowering, at[dim], extent))
+    late = frozenset(
+        dim for dim, extent in reach.items() if verb in STORES and _wraps(lowering, at[dim], extent)
+    )
     where: list[Expr | str] = list(at)
     for dim, term in (added or {}).items():
         text = lowering.text(at[dim])
@@ -183,6 +189,22 @@ def transfer(
             f"{_factor(lowering.text(at[covered[sliced]]))} + {share.rank} * {part[sliced]}"
         )
     return _parts(lowering, tensor, plan, covered, name, begin, where, late)
+
+
+def _hold_rows(lowering: Lowering, tensor: TensorOperand, first: Expr, extent: int, verb: str) -> None:
+    """Keep a box that may reach past the end of rows from what lies behind them.
+
+    Loads, and stores along the other dimensions, end exactly where the tensor does. Along the contiguous one
+    the hardware leaves out whole 16 bytes only: of a store of 129 bf16 values to a row, 7 more are written.
+    """
+    limit, name = tensor.shape[tensor.major], tensor.name
+    if tensor.padded or lowering.proves(not_beyond(first, extent, limit)):
+        return
+    reason = f"`{verb}` writes rows of `{name}` in whole 16 bytes"
+    promise = "" if tensor.workspace else f" promise `padded: true` of `{name}`,"
+    edit = f"make `{limit.text}` a multiple of {UNIT * 8 // tensor.bits},{promise} or store by threads"
+    if not lowering.need_whole_rows(name, UNIT, f"{reason}: {edit}"):
+        lowering.refuse(f"{reason}, and one of `{limit.text}` elements ends inside them; {edit}")
 
 
 def _wraps(lowering: Lowering, item: Expr, extent: int) -> bool:
@@ -213,7 +235,7 @@ def _hold(
         far = FARTHEST
         if not lowering.interval(limit).fits_32:
             far -= max(extents)
-        elif verb in ("tma_load", "tma_prefetch"):
+        elif verb not in STORES:
             far = 2**32 - 1 - max(extents)
         bounds = lowering.interval(item)
         lower = build(Compare((">=",), (item.tree, Int(-FARTHEST - 1))))

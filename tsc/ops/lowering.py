@@ -34,6 +34,8 @@ class TensorOperand:
     shape: tuple[Expr, ...]
     order: tuple[int, ...]
     packed: bool
+    padded: bool
+    workspace: bool
 
     @property
     def rank(self) -> int:
@@ -191,6 +193,12 @@ class Lowering(Protocol):
     def need_multiple(self, expr: Expr, factor: int, what: str) -> bool:
         """Make sure that a value is a multiple, at build or by an assertion of the loader; whether it can
         be.
+        """
+        ...
+
+    def need_whole_rows(self, tensor: str, size: int, what: str) -> bool:
+        """Make sure that a tensor's rows end at a multiple of so many bytes from where they begin, at build
+        or by an assertion of the loader, which says `what`; whether it can be.
         """
         ...
 

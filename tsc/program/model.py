@@ -45,6 +45,7 @@ class Tensor:
     constant: bool
     workspace: bool
     zero: str = "never"
+    padded: bool = False
 
     @property
     def rank(self) -> int:

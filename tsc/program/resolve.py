@@ -206,7 +206,17 @@ def _arguments(spec: Spec, values: Values) -> tuple[dict[str, Tensor], dict[str,
         shape = tuple(values.flat(extent) for extent in param.shape)
         major = _major(param.major, param.shape)
         order = tuple(i for i in range(len(shape)) if i != major) + ((major,) if shape else ())
-        tensors[name] = Tensor(name, route, param.dtype, shape, order, param.packed, param.constant, False)
+        tensors[name] = Tensor(
+            name,
+            route,
+            param.dtype,
+            shape,
+            order,
+            param.packed,
+            param.constant,
+            False,
+            padded=param.padded,
+        )
     for name, model in spec.workspace.items():
         shape = tuple(values.flat(extent) for extent in model.shape)
         route = ("workspace", name)

@@ -89,8 +89,20 @@ def check_strides(param: TensorParam, laid: Laid) -> Laid:
                 f"`{name}` has stride {stride:,} in dimension {dim}, and the kernel needs it without gaps "
                 f"(stride {run:,}); pass a contiguous copy"
             )
+        if param.padded and dim != inner and stride < (own := _padded(param, shape[inner])):
+            raise LaunchError(
+                f"`{name}` has stride {stride:,} in dimension {dim}, and a row of {shape[inner]:,} has "
+                f"{own:,} elements with the padding that the kernel writes; pass one whose rows lie that far "
+                "apart"
+            )
         run = max(run, stride * shape[dim])
     return Laid(shape, tuple(strides))
+
+
+def _padded(param: TensorParam, extent: int) -> int:
+    """Elements of a row up to a multiple of 16 bytes."""
+    bits = extent * param.dtype.bits
+    return -(-bits // 128) * 128 // param.dtype.bits
 
 
 def check_address(param: TensorParam, pointer: int) -> None:

@@ -60,6 +60,7 @@ class TensorParam:
     align: int
     stride_multiple: int
     packed: bool
+    padded: bool
 
     @property
     def shape_text(self) -> str:
@@ -157,6 +158,7 @@ def _param(param: Tensor | Scalar) -> Param:
         align=param.align,
         stride_multiple=param.stride_multiple,
         packed=param.packed,
+        padded=param.padded,
     )
 
 

@@ -33,6 +33,8 @@ class Param(Model):
     """The contiguous dimension, by its name or its index; the last one if left out."""
     packed: Flag = False
     """A promise that there are no gaps between rows."""
+    padded: Flag = False
+    """A promise that the bytes behind each row, up to a multiple of 16, belong to the tensor."""
     constant: Flag = False
     """A promise that no kernel before this one writes it."""
 

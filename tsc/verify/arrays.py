@@ -79,7 +79,7 @@ class Arrays(ABC):
 
     @abstractmethod
     def outside(self, raw: Any, layout: Layout, byte: int) -> int | None:
-        """The first byte that is not `byte` among those that are no element, None if there is none."""
+        """The first byte that is not `byte` among those that are not the tensor's own, if there is one."""
 
     @abstractmethod
     def checksum(self, raw: Any) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import lcm
 from typing import Final
 
 from tsc.artifact.manifest import DTYPE_BITS, Manifest, Tensor
@@ -15,12 +16,17 @@ GUARD: Final = 1024
 """Bytes before and behind each tensor that no kernel may touch."""
 
 
+ROW: Final = 16
+"""Bytes that a padded row is a multiple of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """A tensor in a buffer of `bytes` bytes: its first element `offset` bytes in, strides in elements.
 
     `stored` and `pitches` are shape and strides from the slowest dimension to the contiguous one, counted in
-    units of `unit` bytes: elements, or bytes that hold two elements.
+    units of `unit` bytes: elements, or bytes that hold two elements. What is `padded` may be written behind
+    each row, up to a multiple of 16 bytes.
     """
 
     name: str
@@ -30,6 +36,17 @@ class Layout:
     order: tuple[int, ...]
     offset: int
     bytes: int
+    padded: bool = False
+
+    @property
+    def owned(self) -> Layout:
+        """The same with its padding: all that a kernel may write."""
+        if not self.padded or not self.shape:
+            return self
+        whole = ROW * 8 // DTYPE_BITS[self.dtype]
+        inner = self.order[-1]
+        shape = (-(-e // whole) * whole if dim == inner else e for dim, e in enumerate(self.shape))
+        return replace(self, shape=tuple(shape))
 
     @property
     def packs(self) -> int:
@@ -91,6 +108,11 @@ def as_run(manifest: Manifest, case: Case) -> dict[str, Value]:
     return {name: fixed.get(name, value) for name, value in case.items()}
 
 
+def pitch_multiple(tensor: Tensor) -> int:
+    """Elements that the distances of rows are multiples of, for the kernel's sake and the padding's."""
+    return lcm(tensor.stride_multiple, ROW * 8 // DTYPE_BITS[tensor.dtype] if tensor.padded else 1)
+
+
 def lay_out(tensor: Tensor, known: Mapping[str, int | bool]) -> Layout:
     """Where a tensor lies. Rows that need not touch lie apart, so that a write behind a row's end is seen.
 
@@ -98,7 +120,7 @@ def lay_out(tensor: Tensor, known: Mapping[str, int | bool]) -> Layout:
     """
     shape = tuple(_extent(tensor.name, text, known) for text in tensor.shape)
     halves = DTYPE_BITS[tensor.dtype] == 4
-    multiple = max(tensor.stride_multiple, 2 if halves else 1)
+    multiple = max(pitch_multiple(tensor), 2 if halves else 1)
     if halves and shape and shape[tensor.order[-1]] % 2:
         raise PlanError(f"`{tensor.name}` holds two elements a byte, and {shape[tensor.order[-1]]:,} are odd")
     strides = [0] * len(shape)
@@ -118,6 +140,7 @@ def lay_out(tensor: Tensor, known: Mapping[str, int | bool]) -> Layout:
         order=tensor.order,
         offset=guard,
         bytes=-(-(2 * guard + size) // 16) * 16,
+        padded=tensor.padded,
     )
 
 

@@ -117,9 +117,9 @@ class NumpyArrays(Arrays):
         return self.elements(raw, layout).copy()
 
     def outside(self, raw: Buffer, layout: Layout, byte: int) -> int | None:
-        """The first byte that is not `byte` among those that are no element."""
+        """The first byte that is not `byte` among those that are not the tensor's own."""
         rest = raw.host.copy()
-        self._put(rest, layout, int(f"{byte:02x}" * layout.unit, 16))
+        self._put(rest, layout.owned, int(f"{byte:02x}" * layout.unit, 16))
         changed = rest != byte
         return self.first(changed) if bool(changed.any()) else None
 

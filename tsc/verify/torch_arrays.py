@@ -71,9 +71,9 @@ class TorchArrays(Arrays):
         return self.elements(raw, layout).clone(memory_format=self.xp.contiguous_format)
 
     def outside(self, raw: Any, layout: Layout, byte: int) -> int | None:
-        """The first byte that is not `byte` among those that are no element."""
+        """The first byte that is not `byte` among those that are not the tensor's own."""
         rest = raw.clone()
-        self.store(rest, layout, int(f"{byte:02x}" * layout.unit, 16))
+        self.store(rest, layout.owned, int(f"{byte:02x}" * layout.unit, 16))
         changed = rest != byte
         return self.first(changed) if bool(changed.any()) else None
 
