@@ -75,7 +75,7 @@ INDEX: dict[int, Entry] = {
     28: Entry(
         "a CTA that ends while peers reach it",
         "28_peers_reach_a_cta_that_ends",
-        (OWN + "test_peers_meet_before_a_cta_ends",),
+        (OWN + "test_peers_have_arrived_before_a_cta_ends",),
     ),
     30: Entry("the last answer of a scheduler", "30_last_answer_of_the_scheduler"),
     31: Entry("tensor memory of a pair", "31_tensor_memory_of_a_pair"),

@@ -208,6 +208,11 @@ DEVICE void load_task(const TensorMap& x_map, const TensorMap& w_map, const Tens
       ring_write.advance();
     }
   }
+  // Peers' last arrivals have to land while this CTA's shared memory is there.
+  for (int stage = 0; stage < 3; ++stage) {
+    mbarrier_wait(ring_empty + 8 * ring_write.stage, ring_write.phase ^ 1);
+    ring_write.advance();
+  }
 }
 
 // ---- kernel ------------------------------------------------------------------------------------------
@@ -237,10 +242,6 @@ multicast(const __grid_constant__ TensorMap x_map, const __grid_constant__ Tenso
     // load: one thread
     if (elect_one()) load_task(x_map, w_map, v_map, m, k, n, shared);
   }
-
-  // Teardown: peers may still arrive at this CTA's barriers.
-  __syncwarp();
-  cluster_sync();
 }
 
 }  // namespace multicast_kernel
