@@ -5,7 +5,8 @@
 #include "bulk_group.cuh"
 #include "tma_map.cuh"
 
-// Coordinates as in tma_load, but none is negative. What lies past the tensor's end is not written.
+// Coordinates as in tma_load, but none is negative. What lies past the tensor's end is not written, but along
+// the contiguous dimension for the last 16 bytes that begin inside: those are written whole.
 // NOTES: an H200 answers a store with a negative coordinate by an illegal-instruction fault; loads take them.
 template <int CACHE = CACHE_NORMAL, class... I>
 DEVICE void tma_store(const TensorMap& map, u32 from, I... coordinates) {

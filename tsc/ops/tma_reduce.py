@@ -13,7 +13,10 @@ from tsc.ops.rows import bind_store, store_template
 
 
 class TmaReduce(StepModel):
-    """Add (or take the minimum or maximum of) a box and a tensor, atomically an element."""
+    """Add (or take the minimum or maximum of) a box and a tensor, atomically an element.
+
+    Where a row ends inside 16 bytes, they are combined whole.
+    """
 
     verb: ClassVar[str] = "tma_reduce"
 

@@ -13,7 +13,7 @@ from tsc.ops.rows import bind_store, store_template
 
 
 class TmaStore(StepModel):
-    """Store a box through a tensor map; what lies outside the tensor is not written."""
+    """Store a box through a tensor map; what lies outside is not written, in whole 16 bytes of a row."""
 
     verb: ClassVar[str] = "tma_store"
 

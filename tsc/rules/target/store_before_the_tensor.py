@@ -5,7 +5,7 @@ What it does
     conditions around the step and by `assert`, and reports one that may be less than zero.
 
 Why is this bad
-    Loads fill what lies before the tensor, and stores clip what lies behind it, but a store at a negative
+    Loads fill what lies before the tensor, and stores leave out what lies behind it, but a store at a negative
     coordinate faults on Hopper (illegal instruction, measured on an H200).
 
 Example
@@ -50,7 +50,7 @@ def check(program: Program) -> Iterator[Finding]:
                         Place((*node.route, "at", i)),
                         help=f"begin at 0 or more, or write `assert: [{coordinate.text} >= 0]`"
                         if all(n.text in program.dims or n.text in program.scalars for n in flat.names)
-                        else "begin at 0 or more: stores are clipped at the far end only",
+                        else "begin at 0 or more: stores leave out what lies behind the tensor only",
                     )
 
 
