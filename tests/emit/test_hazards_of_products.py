@@ -52,3 +52,30 @@ def test_a_stage_that_is_updated_behind_its_product(at: tuple[str, ...]) -> None
     steps = ("wait: ring", "{wgmma: acc, a: q, b: ring}", "wgmma_wait: 0", *at, "do: scale", "release: ring")
     tail = loop(*load, *(load if at else ()), name="b", warps=1)
     assert (after(lines_of(*steps, rest=rest, tail=tail), "do: scale")[0] == SYNC) == (not at)
+
+
+SIDE = """
+work:
+  put: {writes: [q], cuda: 'q(0, task.thread) = 1.f;'}
+  get: {reads: [q], writes: [y], cuda: 'y(loop, task.thread) = q(1, 63 - task.thread % 64);'}
+  wipe: {writes: [ring], cuda: 'ring(task.thread % 64, 0) = 0.f;'}
+"""
+USE = ("wait: ring", "{wgmma: acc, a: q, b: ring}", "wgmma_wait: 0")
+FILL = ("acquire: ring", "{tma_load: x, at: [loop, 0, 0], to: ring}", "commit: ring")
+WIDE = PARAMS.replace("]}}", "]}, y: {dtype: bf16, shape: [n, 256]}}")
+
+
+@pytest.mark.parametrize(("first", "meet"), [("do: put", True), ("task_sync", False)])
+def test_warpgroups_meet_before_an_arrival_that_speaks_of_more_than_products(first: str, meet: bool) -> None:
+    # One warp of each arrives, and the others may still read what the filling task writes next.
+    fill = loop(FILL[0], first, *FILL[1:], name="b", warps=1)
+    steps = (*USE, "do: get", "release: ring")
+    lines = lines_of(*steps, rest=WIDE + SIDE, tail=fill)
+    assert (after(lines, "release: ring")[0] == SYNC) == meet
+
+
+@pytest.mark.parametrize(("step", "meet"), [("do: wipe", True), ("task_sync", False)])
+def test_warpgroups_meet_before_they_give_back_what_threads_wrote(step: str, meet: bool) -> None:
+    tail = loop(*FILL, name="b", warps=1)
+    lines = lines_of(*USE, step, "release: ring", rest=WIDE + SIDE, tail=tail)
+    assert (SYNC in after(lines, "release: ring")) == meet

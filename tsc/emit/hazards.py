@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tsc.emit.arrivals import Side, who
+from tsc.emit.arrivals import Side, Who, who
 from tsc.emit.brackets import Brackets
 from tsc.emit.fragments import pending_products
 from tsc.emit.kernel import Kernel
@@ -33,6 +33,8 @@ KEPT = frozenset((UNFENCED, PENDING, OPEN))  # by a sync
 # Products of several warpgroups may read it, each of which waits for its own alone: none knows of another's
 # end before a sync behind the waits.
 PRODUCTS: Mark = ("products", "")
+DONE: Mark = ("done", "")  # and these, after their own wait
+READS = frozenset(("read", "done"))
 NONE: Marks = frozenset()
 LED: Place = ("", 0, "")  # no place: marked where the leader alone has waited since the last sync
 
@@ -166,7 +168,7 @@ class _Walk:
                 return {p: marks - done for p, marks in _synced(self.fence(step, state)).items()}
             case "wgmma_wait":
                 left = {PRODUCTS} if pending_products(self.program, step) else set()
-                over: Marks = frozenset((("read", ""), *left))
+                over: Marks = frozenset((DONE, *left))
                 return {
                     p: marks - {PRODUCTS} | over if PRODUCTS in marks else marks for p, marks in state.items()
                 }
@@ -239,13 +241,13 @@ class _Walk:
         """
         if engine in ASYNC:
             return UNFENCED in marks or any(
-                kind == "written" or (kind == "read" and writes and not tensor) for kind, _ in marks
+                kind == "written" or (kind in READS and writes and not tensor) for kind, _ in marks
             )
         others = {kind for kind, how in marks if how != spread or not spread}
         if tensor:
             return engine in (Engine.THREAD, Engine.CP_ASYNC) and reads and "written" in others
         by_threads = engine in (Engine.THREAD, Engine.CP_ASYNC)
-        return by_threads and ("written" in others or (writes and "read" in others))
+        return by_threads and ("written" in others or (writes and bool(READS & others)))
 
     def ring(self, step: Step, state: State) -> State:
         """Fence what a stage hands over; a new stage has no past in this task but what is not yet fenced."""
@@ -286,12 +288,21 @@ class _Walk:
         return NONE.union(*(state.get(other, NONE) for other in self.sharing.others(place))) - KEPT
 
     def hand_over(self, step: Step, names: tuple[str, ...], copy: int, state: State) -> State:
-        """Fence before an arrival; where one thread arrives for all, they meet before it if it speaks of
-        more than its stage.
+        """Fence before an arrival; where some threads arrive for all, they meet before it if it speaks of
+        more than what engines did to its stage.
         """
         state = self.fence(step, state, names=names)
-        shared = [place[0] for place, marks in state.items() if self.shared(place, marks)]
-        if shared and self.led(step, names, copy):
+        by = self.arrives(step, names, copy)
+        # A warpgroup's arrival speaks of its own products, and of no other threads.
+        told = {DONE} if by == "warpgroups" else set()
+        given = {(name, copy) for name in names} if step.verb == "release" else set()
+        shared = [
+            place[0]
+            for place, marks in state.items()
+            if self.shared(place, marks - told)
+            or (place[:2] in given and any(kind == "written" for kind, _ in marks))
+        ]
+        if shared and by in ("leader", "warpgroups"):
             self.found.syncs.add(step.index)
             if step.index in self.brackets.silent:
                 self.found.refused[step.route] = (
@@ -302,9 +313,13 @@ class _Walk:
 
     def led(self, step: Step, names: tuple[str, ...], copy: int) -> bool:
         """Whether one thread waits or arrives at a step for all."""
+        return self.arrives(step, names, copy) == "leader"
+
+    def arrives(self, step: Step, names: tuple[str, ...], copy: int) -> Who:
+        """Return who arrives at the side of rings that a step speaks of."""
         side: Side = "write" if step.verb in ("acquire", "commit") else "read"
         uses = [use for name in names if (use := self.kernel.use(self.task, name, copy)) is not None]
-        return who(self.task, uses, side) == "leader"
+        return who(self.task, uses, side)
 
     def crosses(self, place: Place) -> bool:
         """Whether other tasks touch a place outside of any ring, and somebody writes to it."""
@@ -321,7 +336,7 @@ class _Walk:
         if not self.sharing.loose(place):
             return False
         return ("written" in kinds and self.sharing.read_elsewhere(place, label)) or (
-            bool(kinds & {"written", "read"}) and self.sharing.written_elsewhere(place, label)
+            bool(kinds & {"written", *READS}) and self.sharing.written_elsewhere(place, label)
         )
 
     def fence(self, step: Step, state: State, label: str | None = None, names: tuple[str, ...] = ()) -> State:
