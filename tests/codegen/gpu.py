@@ -42,13 +42,15 @@ class Map:
     extents: tuple[int, ...]
     box: tuple[int, ...]
     swizzle: int
+    pitch: int = 0
+    """elements from row to row, the inner extent if 0"""
 
     def encoded(self, address: int) -> Any:
         from cuda.bindings import driver
 
         extents, box = self.extents[::-1], self.box[::-1]
         strides, pitch = [], self.bytes
-        for extent in extents[:-1]:
+        for extent in (self.pitch or extents[0], *extents[1:])[:-1]:
             pitch *= extent
             strides.append(pitch)
         kinds = driver.CUtensorMapSwizzle

@@ -144,3 +144,46 @@ def test_stores_reductions_and_bulk_copies() -> None:
             before[(5 + 3 + j) * 40 + 16 + k] = 2.0 * (j * 32 + k)
     assert list(struct.unpack("<400f", x)) == before
     assert list(struct.unpack("<128f", z)) == row
+
+
+ROWS = """
+extern "C" __global__ void kernel(const __grid_constant__ TensorMap map, u16* unused) {
+  extern __shared__ __align__(1024) unsigned char memory[];
+  const u32 shared = shared_address(memory);
+  const Task<32, 0> task(0);
+  for (int i = task.thread; i < 256; i += 32) shared_pointer<u16>(shared)[i] = 0x3F80;
+  fence_proxy_async();
+  task.sync();
+  if (task.leader()) {
+    STORE(map, shared, AT, 0);
+    bulk_commit();
+    bulk_wait<0>();
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("store", ["tma_store<>", "tma_reduce<REDUCE_ADD>"])
+@pytest.mark.parametrize(
+    ("columns", "at"),
+    [
+        *((129, 128), (130, 64), (132, 128), (257, 256), (9, 0), (3, 0), (129, 96)),
+        # Rows of whole 16 bytes, and boxes that begin inside 16 bytes.
+        *((128, 64), (136, 128), (128, 67), (128, 125), (136, 121), (64, 1)),
+    ],
+)
+def test_a_store_ends_at_whole_16_bytes_of_a_row(columns: int, at: int, store: str) -> None:
+    """All that lies in the tensor is written, and behind it no more than what fills its last 16 bytes."""
+    whole, one = -(-columns // 8) * 8, 0x3F80
+    pitch = whole + 72
+    tensor_map = Map(0, "BFLOAT16", 2, (3, columns), (4, 64), 0, pitch)
+    source = includes("buffer", "bulk", "fences", "threads", "tma_store")
+    source += ROWS.replace("STORE", store).replace("AT", str(at))
+    (x,) = launch(source, [bytes(2 * 4 * pitch)], threads=32, shared=1024, maps=[tensor_map])
+    found = unpacked16(x)
+    for row in range(4):
+        here = found[row * pitch : (row + 1) * pitch]
+        reached = {column for column, value in enumerate(here) if value}
+        assert {here[column] for column in reached} <= {one}
+        inside = set(range(at, min(at + 64, columns))) if row < 3 else set()
+        assert inside <= reached <= (set(range(at, min(at + 64, whole))) if row < 3 else set()), row
