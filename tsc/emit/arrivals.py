@@ -7,37 +7,12 @@ arrive themselves, so that a kernel built for one lets every thread do it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 from tsc.emit.kernel import Kernel
 from tsc.ops.base import Engine
-from tsc.program.model import Program, RingUse, Task
+from tsc.program.arrivals import Side, Who, arrivals, one_of_all, who
+from tsc.program.model import Program, RingUse
 from tsc.program.multicast import Shared, ranks, reached
-from tsc.program.rings import empty_arrivals, full_arrivals
-
-Side = Literal["write", "read"]
-Who = Literal["one", "leader", "warpgroups", "warps", "threads"]
-
-_ENGINES = frozenset((Engine.STORE.value, Engine.TCGEN05.value))
-
-
-def who(task: Task, uses: Iterable[RingUse], side: Side) -> Who:
-    """Return who arrives when a task hands over (`write`) or gives back (`read`) a stage of these rings.
-
-    `one`: its only thread; `leader`: the thread that issues for all; `warpgroups`: one thread of each, since
-    a product is over for all of its warps at once; `threads`: each of them by itself.
-    """
-    if task.single:
-        return "one"
-    if side == "read":
-        engines = frozenset[str]().union(*(use.engine_reads for use in uses))
-        if engines == {Engine.WGMMA.value}:
-            return "warpgroups"
-        return "leader" if engines and engines <= _ENGINES and (task.warps or 1) > 1 else "warps"
-    engines = frozenset[str]().union(*(use.engine_writes for use in uses))
-    if Engine.CP_ASYNC.value in engines:
-        return "threads"
-    return "leader" if engines and Engine.THREAD.value not in engines else "warps"
 
 
 def weight(kernel: Kernel, by: Who) -> int:
@@ -59,6 +34,7 @@ def by_rank(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> 
     count = counted(kernel, members, copy, side)
     loads, extents = shared(kernel.program, members, copy), kernel.rank_order()
     if side == "write":
+        # Bytes are no arrivals: the leader of a pair announces those that come for both, and arrives alone.
         return tuple(count for _ in ranks(extents))
     return tuple(count * len(reached(loads, extents, rank)) for rank in ranks(extents))
 
@@ -77,20 +53,26 @@ def counted(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> 
     counts = []
     for label, uses in by_task.items():
         task = program.task(label)
-        count = full_arrivals if side == "write" else empty_arrivals
-        counts.append(max(count(task, use) for use in uses) * weight(kernel, who(task, uses, side)))
-    rings = [program.pipelines[name, copy] for name in members if (name, copy) in program.pipelines]
-    if side == "write":
-        return sum(counts)
-    one = any(program.memories[ring.ring].released_by == "one" for ring in rings)
-    return max(counts, default=1) if one else sum(counts)
+        counts.append(arrivals(task, uses, side) * weight(kernel, who(task, uses, side)))
+    one = any(one_of_all(program.memories[name], side) for name in members)
+    total = max(counts, default=1) if one else sum(counts)
+    return total * (pair(kernel, members, copy) if side == "read" else 1)
+
+
+def pair(kernel: Kernel, members: tuple[str, ...], copy: int) -> int:
+    """Return of how many CTAs the readers answer for a stage: both of a pair whose tensor cores fill it."""
+    engines = [kernel.engines(name, copy) for name in members]
+    reads, writes = (
+        any(Engine.TCGEN05.value in each for each in side) for side in zip(*engines, strict=True)
+    )
+    return kernel.program.spec.launch.cta_group if writes and not reads else 1
 
 
 def releases(kernel: Kernel, ring: str) -> list[int]:
     """Count the arrivals by which each task gives back a stage of a ring."""
     program = kernel.program
     return [
-        empty_arrivals(program.task(use.task), use)
+        arrivals(program.task(use.task), [use], "read")
         * weight(kernel, who(program.task(use.task), [use], "read"))
         for use in program.uses
         if use.ring == ring and use.consumes

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tsc.emit.arrivals import Side, Who, who
 from tsc.emit.brackets import Brackets
 from tsc.emit.fragments import pending_products
 from tsc.emit.kernel import Kernel
 from tsc.emit.places import ASYNC, Place, own, places_of, stores
 from tsc.ops.base import Engine
 from tsc.program.accesses import Touch, touches
+from tsc.program.arrivals import Side, Who, who
 from tsc.program.expand import operand_of
 from tsc.program.fragments import WARPGROUP
 from tsc.program.model import Task

@@ -11,7 +11,14 @@ from tsc.emit import registers
 from tsc.emit.brackets import Brackets, loads_of
 from tsc.emit.function import Function
 from tsc.emit.kernel import bits_of
-from tsc.emit.operands import buffer_address, buffer_type, current, memory_of, peers_mask
+from tsc.emit.operands import (
+    buffer_address,
+    buffer_type,
+    cta_rank,
+    current,
+    memory_of,
+    peers_mask,
+)
 from tsc.emit.places import loads_written, stores
 from tsc.emit.plan import Comment, Compound, Instruction, Item, Statement
 from tsc.emit.rings import Rings
@@ -27,6 +34,7 @@ from tsc.ops.lowering import (
     Multicast,
     Refused,
     RegisterOperand,
+    TensorMemoryOperand,
     TensorOperand,
 )
 from tsc.program.accesses import touches
@@ -159,24 +167,27 @@ class StepLowering(Lowering):
             found.columns,
             registers.warpgroup(function, found),
             registers.share(function, found),
+            found.lanes,
         )
 
     @override
+    def tensor_memory(self, reference: Reference, mode: Literal["read", "write"]) -> TensorMemoryOperand:
+        return tensor_operand(self.function, self.rings, self.step, self.meaning(reference), reference, mode)
+
+    @override
+    def in_tensor_memory(self, reference: Reference) -> bool:
+        return self.meaning(reference).kind == "tmem"
+
+    @override
     def matrix(self, buffer: BufferOperand, reference: Reference, first: str, atom: int) -> str:
-        operand = self.meaning(reference)
-        memory, found = memory_of(self.function, operand, reference)
         form = f"<{buffer.swizzle}, {atom}>" if atom else f"<{buffer.swizzle}>"
-        end = current(self.rings, self.step, memory, operand.copy, "read") if memory.ring else None
-        base = self.rings.address(memory, operand.copy)
-        more = [text for text in (str(found.offset), first) if text not in ("", "0")]
-        place = " + ".join([base, *more])
-        prefix = self.rings.prefix(memory, operand.copy)
-        hint = f"{prefix}_matrix" if found.name == memory.name else f"{prefix}_{found.name}_matrix"
-        name = self.function.hoisted("u64", hint, f"matrix_descriptor{form}({place})")
-        if end is None or end.stage == "0":
-            return name
-        distance = self.kernel.place(f"{memory.name}.stage", memory.stage_bytes)
-        return f"{name} + {end.stage} * ({distance} >> 4)"
+        text = f"matrix_descriptor{form}({{}})"
+        return matrix_text(self.rings, self.step, self.meaning(reference), reference, "u64", text, first)
+
+    @override
+    def matrix_words(self, buffer: BufferOperand, reference: Reference, low: int) -> str:
+        text = f"0x{low:08x} | {{}} >> 4"
+        return matrix_text(self.rings, self.step, self.meaning(reference), reference, "u32", text, "")
 
     @override
     def device(self, wanted: str, text: Callable[[str], str]) -> str:
@@ -207,6 +218,16 @@ class StepLowering(Lowering):
         extent, _ = self.kernel.axis(axis)
         rank = self.function.cluster_rank(axis)
         return Multicast(extent, rank, peers_mask(self.function, (axis,)) if extent > 1 else "1")
+
+    @override
+    def peer(self, axis: str, place: Expr) -> str:
+        extent, stride = self.kernel.axis(axis)
+        text = self.function.text(place, self.env, self.scope)
+        if extent == self.kernel.cluster_size:
+            return text
+        own = self.function.cluster_rank(axis)
+        apart = f"({text} - {own})" if stride == 1 else f"({text} - {own}) * {stride}"
+        return f"{cta_rank(self.function)} + {apart}"
 
     @override
     def tensor_map(self, key: MapKey) -> str:
@@ -350,10 +371,7 @@ def announcement(rings: Rings, brackets: Brackets, step: Step, fields: Mapping[s
 
 def fills_alone(rings: Rings, ring: str, copy: int) -> bool:
     """Whether the task's arrivals at a ring's full barriers are made by the one thread that issues loads."""
-    program = rings.program
-    group = program.groups.get(program.memories[ring].group or "")
-    names = group.members if group is not None and group.kind == "fork" else (ring,)
-    members = tuple((program.memories[name], copy) for name in names if name in program.memories)
+    members = rings.together(rings.program.memories[ring], copy, "write")
     return rings.arrives(members, "write") in ("one", "leader")
 
 

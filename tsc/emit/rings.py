@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tsc.emit.arrivals import Who, who
 from tsc.emit.fragments import completions
 from tsc.emit.function import Function
 from tsc.emit.held import End, Held, Side, analyse
@@ -14,6 +13,7 @@ from tsc.emit.scope import Scope
 from tsc.expr import Expr
 from tsc.ops.lowering import Refused
 from tsc.program.accesses import touches
+from tsc.program.arrivals import Who, steps_of, who
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Pipeline
 from tsc.program.tree import Step
@@ -42,6 +42,7 @@ class RingEnd:
     held: str
     ready: str
     everybody: bool  # whether all threads wait, or the leader alone
+    stride: int = 1  # stages from one that it takes to the next: the lanes of its side
 
     @property
     def single(self) -> bool:
@@ -145,12 +146,16 @@ class Rings:
         return f"{memory.name}_{copy}"
 
     def address(self, memory: Memory, copy: int) -> str:
-        """Return the variable with the first byte of a copy."""
+        """Return the variable with the first byte of a copy, or its first column in tensor memory."""
         prefix = self.prefix(memory, copy)
         values = [self.kernel.first_byte(memory, i) for i in range(memory.copies)]
         wanted = self.kernel.spelled[memory.name] if prefix == memory.name else ""
         return self._base(
-            f"{memory.name}[{copy}]", wanted, prefix, lambda: self.number(memory, copy, memory.name, values)
+            f"{memory.name}[{copy}]",
+            wanted,
+            prefix,
+            lambda: self.number(memory, copy, memory.name, values),
+            memory.kind == "tmem",
         )
 
     def barriers(self, memory: Memory, copy: int, kind: str) -> str:
@@ -186,12 +191,15 @@ class Rings:
         """Return the barriers that a side arrives at."""
         return self.barriers(end.ring, end.copy, "full" if end.side == "write" else "empty")
 
-    def _base(self, key: str, name: str, wanted: str, offset: Callable[[], str]) -> str:
+    def _base(
+        self, key: str, name: str, wanted: str, offset: Callable[[], str], tensor: bool = False
+    ) -> str:
         function = self.function
         if key not in function.spelled_lets:
-            function.uses_shared = True
+            function.uses_tensor |= tensor
+            function.uses_shared |= not tensor
             name = function.spelled_lets[key] = name or function.names.free(wanted)
-            value = f"shared + {offset()}"
+            value = f"{'tensor' if tensor else 'shared'} + {offset()}"
             function.prelude.bases[key] = Statement("constant", {"type": "u32", "name": name, "value": value})
         return function.spelled_lets[key]
 
@@ -210,13 +218,16 @@ class Rings:
                 f"several stages of the store ring `{memory.name}` held at once are not generated yet"
             )
         word = "write" if side == "write" else "read"
+        first = self.first(memory, side)
         take = give = (
-            self._variable(f"{prefix}_{word}", cursor) if not (pipeline.store_ring and stages == 1) else ""
+            self._variable(f"{prefix}_{word}", cursor, first)
+            if not (pipeline.store_ring and stages == 1)
+            else ""
         )
         stage = "0" if stages == 1 else f"{take}.stage"
         counter = ready = ""
         if deep:
-            give = self._variable(f"{prefix}_{'commit' if side == 'write' else 'release'}", cursor)
+            give = self._variable(f"{prefix}_{'commit' if side == 'write' else 'release'}", cursor, first)
             if not held.certain(key):
                 counter = self._variable(f"{prefix}_{'acquired' if side == 'write' else 'held'}", "int", "0")
         if (deep or observed or pipeline.store_ring) and stages > 1 and (memory.name, copy) in self.touched:
@@ -224,7 +235,29 @@ class Rings:
         if key in held.looks:
             ready = self._variable(f"{prefix}_{word}_ready", "bool", "false")
         everybody = pipeline.store_ring or self.everybody(memory, copy, side)
-        return RingEnd(memory, copy, side, pipeline, prefix, take, give, stage, counter, ready, everybody)
+        stride = steps_of(memory, self.task, side)[1]
+        return RingEnd(
+            memory, copy, side, pipeline, prefix, take, give, stage, counter, ready, everybody, stride
+        )
+
+    def first(self, memory: Memory, side: Side) -> str:
+        """Return the C++ of the cursor that stands at a lane's first stage, empty for stage 0."""
+        own = steps_of(memory, self.task, side)
+        if own[1] == 1:
+            return ""
+        lanes = [steps_of(memory, task, side)[0] for task in self.kernel.siblings(self.task)]
+        stages = memory.stages or 1
+        place, phase = ([lane % stages for lane in lanes], [lane // stages & 1 for lane in lanes])
+        if not any(place) and not any(phase):
+            return ""
+        values = [*([place] if stages > 1 else []), *([phase] if any(phase) else [])]
+        return "{" + ", ".join(map(self.function.vary, values)) + "}"
+
+    def advance(self, end: RingEnd, cursor: str) -> Statement:
+        """Return the step of a cursor to the next stage of its end."""
+        if end.stride == 1:
+            return Statement("advance", {"cursor": cursor})
+        return Statement("skip", {"cursor": cursor, "argument": f"<{end.stride}>()"})
 
     def _variable(self, wanted: str, type_: str, value: str = "") -> str:
         name = self.function.names.free(wanted)
@@ -244,7 +277,14 @@ class Rings:
         """Whether all threads wait at this end: where only the leader arrives, the others could be lapped."""
         if (memory.name, copy, side) in self.held.observes or self.task.warps == 1:
             return True
-        return self.arrives(((memory, copy),), side) != "leader"
+        return self.arrives(self.together(memory, copy, side), side) != "leader"
+
+    def together(self, memory: Memory, copy: int, side: Side) -> tuple[tuple[Memory, int], ...]:
+        """Return the rings for which the task arrives at once: those of the group that shares a side."""
+        group = self.program.groups.get(memory.group or "")
+        shared = group is not None and side == ("read" if group.kind == "merge" else "write")
+        names = group.members if shared and group is not None else (memory.name,)
+        return tuple((self.program.memories[name], copy) for name in names if name in self.program.memories)
 
     # ---- addresses -----------------------------------------------------------------------------------------
 
@@ -283,14 +323,20 @@ class Rings:
         if not end.single or observed:
             if end.stage not in ("0", f"{end.take}.stage"):
                 items.append(Statement("assign", {"name": end.stage, "value": f"{end.take}.stage"}))
-            items.append(Statement("advance", {"cursor": end.take}))
+            items.append(self.advance(end, end.take))
         if end.held:
             items.append(Statement("count", {"name": end.held}))
         return items
 
     def drain(self, end: RingEnd) -> list[Item]:
         """Wait until every stage has been given back, as if each were taken once more."""
-        stage = self.function.names.free("stage")
+        if end.pipeline.stages % end.stride:
+            raise Refused(
+                f"`{end.ring.name}`, whose lanes do not divide its stages, is not generated here yet"
+            )
+        stage, rounds = self.function.names.free("stage"), self.stages_text(end.ring)
+        if end.stride > 1:
+            rounds = str(end.pipeline.stages // end.stride)
         fields = {
             "barrier": self.at(self.waits_on(end), self.cursor_stage(end, end.take)),
             "parity": f"{end.take}.phase ^ 1",
@@ -300,14 +346,14 @@ class Rings:
             "type": "int",
             "variable": stage,
             "start": "0",
-            "condition": f"{stage} < {self.stages_text(end.ring)}",
+            "condition": f"{stage} < {rounds}",
             "advance": f"++{stage}",
             "counter": "",
             "counter_type": "int",
             "inline_counter": False,
             "unroll": None,
         }
-        body = (Statement("wait", fields), Statement("advance", {"cursor": end.take}))
+        body = (Statement("wait", fields), self.advance(end, end.take))
         return [self.guarded(Compound("for", head, body), end.everybody)]
 
     def look(self, end: RingEnd) -> list[Item]:
@@ -349,7 +395,7 @@ class Rings:
         first = ends[0]
         keep = self.held.keeps.get(step.index, 0)
         counts = self.held.counts(step, (first.ring.name, first.copy, first.side))
-        once = [*arrive, *(Statement("advance", {"cursor": end.give}) for end in ends)]
+        once = [*arrive, *(self.advance(end, end.give) for end in ends)]
         if first.held:
             body = [*once, *(Statement("uncount", {"name": end.held}) for end in ends if end.held)]
             most = max((count - keep for count in counts), default=0)
@@ -362,6 +408,9 @@ class Rings:
 
     def skip(self, end: RingEnd, count: Expr, text: str, static: int | None) -> list[Item]:
         """Pass over stages."""
+        if end.stride > 1:
+            static = None if static is None else static * end.stride
+            text = f"({text}) * {end.stride}"
         argument = f"<{static}>()" if static is not None else f"({text})"
         cursors = [end.take] if end.single else [end.take, end.give]
         items: list[Item] = [

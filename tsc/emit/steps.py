@@ -9,6 +9,7 @@ from tsc.emit.operands import fillers_mask
 from tsc.emit.plan import Compound, Item, Statement
 from tsc.emit.rings import ASYNC_READERS, RingEnd, Rings
 from tsc.emit.scope import Scope
+from tsc.emit.tensor_memory import before_arrival, behind_wait
 from tsc.ops.base import Engine
 from tsc.ops.lowering import Refused
 from tsc.program.accesses import touches
@@ -56,10 +57,6 @@ class Steps:
         group = self.program.groups.get(reference.name)
         side = "write" if step.verb in ("acquire", "commit", "try_acquire") else "read"
         ends = [self.rings.end(memory, copy, side) for memory, copy in members]  # type: ignore[arg-type]
-        if any(memory.lanes != (1, 1) for memory, _ in members):
-            raise Refused(f"`interleave` of `{reference.name}` is not generated yet")
-        if any(memory.kind == "tmem" for memory, _ in members):
-            raise Refused(f"`{reference.name}` is a ring of tensor memory, which is not generated yet")
         shared = group is not None and step.verb == ("release" if group.kind == "merge" else "commit")
         if group is not None and not shared and step.verb not in ("acquire", "wait"):
             raise Refused(f"`{step.verb}` of the {group.kind} `{group.name}` is not generated yet")
@@ -72,9 +69,9 @@ class Steps:
             case "commit" if ends[0].pipeline.store_ring:
                 return self.store_commit(ends[0])
             case "commit":
-                return self.rings.give(step, ends, self.arrive_full(step, ends))
+                return self.rings.give(step, ends, self.tell(ends, self.arrive_full(step, ends)))
             case "release":
-                return self.rings.give(step, ends, self.arrive_empty(ends))
+                return self.rings.give(step, ends, self.tell(ends, self.arrive_empty(ends)))
             case "try_acquire" | "try_wait":
                 return [item for end in ends for item in self.rings.look(end)]
             case "skip" if isinstance(step.model, Skip):
@@ -91,7 +88,7 @@ class Steps:
     def take(self, step: Step, end: RingEnd, blocks: bool) -> list[Item]:
         """Take the next stage of a ring."""
         if not end.pipeline.store_ring:
-            return self.rings.take(step, end, blocks)
+            return [*self.rings.take(step, end, blocks), *behind_wait(self.kernel, self.task, end)]
         pending = (end.pipeline.stages - 1) * self.stores(end)
         wait: Item = Statement("store_read", {"pending": pending})
         leader = self.function.leader()
@@ -101,7 +98,7 @@ class Steps:
         if end.pipeline.stages > 1:
             items += [
                 Statement("assign", {"name": end.stage, "value": f"{end.take}.stage"}),
-                Statement("advance", {"cursor": end.take}),
+                self.rings.advance(end, end.take),
             ]
         return items
 
@@ -120,6 +117,18 @@ class Steps:
 
     # ---- arrivals ------------------------------------------------------------------------------------------
 
+    def tell(self, ends: list[RingEnd], arrive: list[Item]) -> list[Item]:
+        """Return an arrival with what it waits for of the task's moves from and to tensor memory."""
+        return [*before_arrival(self.kernel, self.task, ends), *arrive] if arrive else []
+
+    def by_tensor_core(self, ends: list[RingEnd], engines: frozenset[str], barrier: str) -> list[Item]:
+        """Let the tensor core arrive when it has done what its thread has asked for."""
+        others = engines - {Engine.TCGEN05.value, Engine.STORE.value}
+        if others:
+            what = "threads" if others & {Engine.THREAD.value, Engine.TMEM.value} else "loads"
+            raise Refused(f"a task in which both the tensor core and {what} use `{ends[0].ring.name}` is not generated yet")
+        return [self.rings.guarded(Statement("tensor_commit", {"barrier": barrier}), everybody=False)]
+
     def arrive_full(self, step: Step, ends: list[RingEnd]) -> list[Item]:
         """Return what hands one stage over, by the engines that filled it."""
         first = ends[0]
@@ -130,8 +139,10 @@ class Steps:
             *(self.kernel.engines(end.ring.name, end.copy)[0] for end in ends)
         )
         arrive = Statement("arrive", {"barrier": barrier})
-        if writes & {Engine.WGMMA.value, Engine.TCGEN05.value}:
-            raise Refused("a ring that a tensor core fills is not generated yet")
+        if Engine.WGMMA.value in writes:
+            raise Refused("a ring that `wgmma` fills is not generated yet")
+        if Engine.TCGEN05.value in writes:
+            return self.by_tensor_core(ends, writes, barrier)
         threads, copies = Engine.THREAD.value in writes, Engine.CP_ASYNC.value in writes
         if self.rings.arrives(tuple((end.ring, end.copy) for end in ends), "write") == "leader":
             if step.index in self.brackets.silent:
@@ -196,6 +207,12 @@ class Steps:
         loads = shared(self.program, (end.ring.name for end in ends), first.copy)
         loads = tuple(one for one in loads if self.kernel.axis(one.axis)[0] > 1)
         by = self.rings.arrives(tuple((end.ring, end.copy) for end in ends), "read")
+        uses = [self.kernel.use(self.task, end.ring.name, end.copy) for end in ends]
+        reads = frozenset[str]().union(*(use.engine_reads for use in uses if use is not None))
+        if Engine.TCGEN05.value in reads:
+            if loads and self.kernel.cluster_size > 1:
+                raise Refused(f"`{first.ring.name}`, whose loads CTAs share, is not generated yet for the tensor core")
+            return self.by_tensor_core(ends, reads, barrier)
         if not loads or self.kernel.cluster_size == 1:
             arrive = Statement("arrive", {"barrier": barrier})
             if by == "warpgroups":

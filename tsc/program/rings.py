@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tsc.ops.base import Engine
 from tsc.ops.sharing import led
 from tsc.program.accesses import Meanings, Touch, touches
+from tsc.program.arrivals import arrivals, one_of_all
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Pipeline, RingUse, Task, Work
 from tsc.program.multicast import Shared, reached
@@ -117,30 +118,6 @@ def is_store_ring(memory: Memory, uses: list[RingUse]) -> bool:
     )
 
 
-def full_arrivals(task: Task, use: RingUse) -> int:
-    """Arrivals of one producing task a stage: 1 by TMA or MMA, 1 a thread by cp.async, else 1 a warp."""
-    if task.single:
-        return 1
-    if Engine.CP_ASYNC.value in use.engine_writes:
-        return task.threads
-    threads = use.engine_writes & {Engine.THREAD.value}
-    if use.engine_writes and not threads:
-        return 1
-    return task.warps or 0
-
-
-def empty_arrivals(task: Task, use: RingUse) -> int:
-    """Arrivals of a consuming task a stage: 1 by an engine, 1 a warpgroup of wgmma, else 1 a warp."""
-    if task.single:
-        return 1
-    engines = use.engine_reads
-    if engines == {Engine.WGMMA.value}:
-        return -(-(task.warps or 0) // 4)
-    if engines and engines <= {Engine.TCGEN05.value, Engine.STORE.value}:
-        return 1
-    return task.warps or 0
-
-
 def pipelines(
     spec: Spec,
     tasks: Mapping[str, Task],
@@ -175,17 +152,16 @@ def pipelines(
             sink = "Umma" if Engine.TCGEN05.value in reading else "Async"
             shared = tuple(sorted({one for usage in mine for one in usage.shared}))
             axes = {one.axis for one in shared}
-            fulls = [full_arrivals(tasks[use.task], use) for use in producers]
-            empties = [empty_arrivals(tasks[use.task], use) for use in consumers]
-            exclusive = memory.lanes[1] > 1 or memory.released_by == "one"
-            readers = (pair if sink == "Async" else 1) * _total(empties, exclusive)
+            fulls = [arrivals(tasks[use.task], (use,), "write") for use in producers]
+            empties = [arrivals(tasks[use.task], (use,), "read") for use in consumers]
+            readers = (pair if sink == "Async" else 1) * _total(empties, one_of_all(memory, "read"))
             loaded = _transaction_bytes(memory, copy, [tasks[use.task] for use in producers], meanings, works)
             derived[name, copy] = Pipeline(
                 ring=name,
                 copy=copy,
                 kind="AsyncStore" if store else source + sink,
                 stages=memory.stages or 0,
-                full_arrivals=_total(fulls, memory.lanes[0] > 1),
+                full_arrivals=_total(fulls, one_of_all(memory, "write")),
                 empty_arrivals=len(reached(shared, tuple(cluster.items()), 0)) * readers,
                 tx_bytes=None if loaded is None else loaded * (pair if sink == "Umma" else 1),
                 producers=tuple(use.task for use in producers),

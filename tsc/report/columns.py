@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from tsc.model import Reference
+from tsc.program.arrivals import steps_of
 from tsc.program.model import Program, Task
 from tsc.program.tree import Block, Guard, Node, Section, Step, TileLoop, blocks, steps
 from tsc.report.tree import named_blocks, node_text, show_value
@@ -263,9 +264,8 @@ def _tag(
     filling = step.verb in ("acquire", "commit")
     if not memory.stages or memory.stages < 1:
         return None
-    lanes = memory.lanes[0 if filling else 1]
-    start = (task.replica or 0) if lanes > 1 else 0
-    own = counters.setdefault((ring, filling), _Counters(memory.stages, start, lanes))
+    start, stride = steps_of(memory, task, "write" if filling else "read")
+    own = counters.setdefault((ring, filling), _Counters(memory.stages, start, stride))
     keep = kept(program, step) if step.verb in ("commit", "release") else 0
     return own.tag(step.verb, keep)
 

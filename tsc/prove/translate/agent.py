@@ -10,6 +10,7 @@ from tsc.emit.plan import Statement
 from tsc.emit.steps import Steps
 from tsc.ops.base import Engine as By
 from tsc.ops.lowering import Refused
+from tsc.program.arrivals import arrivals, steps_of
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Order, Task
 from tsc.program.tree import Step
@@ -29,7 +30,7 @@ from tsc.prove.machine import (
 )
 from tsc.prove.translate.fills import BY_LEADER, BY_THREADS, fills
 from tsc.prove.translate.frame import Frame, View
-from tsc.prove.translate.lines import LineKey, weight
+from tsc.prove.translate.lines import LineKey
 from tsc.source.route import Route
 from tsc.spec.schedule import Skip
 
@@ -102,9 +103,7 @@ class AgentMaker:
         The counter of a step that a group shares is that of its first member.
         """
         ring = self.lines.ring(memory, copy, self.cta)
-        lanes = memory.lanes[0 if verb in ("acquire", "commit") else 1]
-        apart = lanes > 1 and self.task.replicas == lanes
-        start, stride = (self.task.replica or 0, lanes) if apart else (0, 1)
+        start, stride = steps_of(memory, self.task, "write" if verb in ("acquire", "commit") else "read")
         return self.cursor((verb, memory.name, str(copy)), ring, start, stride)
 
     def waited(self, memory: Memory, copy: int) -> int | None:
@@ -228,7 +227,7 @@ class AgentMaker:
             engine = self.engine("cp_async") if "arrive_cp_async" in handed else engine
             found += [Drain(step.route, self.engine("cp_async"))] if "cp_async_wait" in handed else []
             found += [Fence(step.route)] if "fence_async" in handed else []
-        count = self.own(weight(self.task, uses, "write"), self.view.rings.arrives(members, "write"))
+        count = self.own(arrivals(self.task, uses, "write"), self.view.rings.arrives(members, "write"))
         if count:
             upto = self.place(memory, copy, "acquire")
             cursor = self.place(memory, copy, "commit")
@@ -263,8 +262,7 @@ class AgentMaker:
         barriers = tuple(self.lines.barrier(memory, copy, "read", cta) for cta in peers)
         reads = frozenset[str]().union(*(use.engine_reads for use in uses))
         engine = self.engine("tcgen05") if By.TCGEN05.value in reads else None
-        by = "warpgroups" if reads == {By.WGMMA.value} else self.view.rings.arrives(members, "read")
-        count = self.own(weight(self.task, uses, "read"), by)
+        count = self.own(arrivals(self.task, uses, "read"), self.view.rings.arrives(members, "read"))
         if not count:
             return []
         upto = self.place(memory, copy, "wait")

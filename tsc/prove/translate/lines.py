@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tsc.emit.arrivals import Side as Direction
-from tsc.emit.arrivals import counted, shared, who
+from tsc.emit.arrivals import counted, shared
 from tsc.emit.kernel import Kernel
 from tsc.ops.base import Engine as By
 from tsc.program.accesses import Touch, touches
+from tsc.program.arrivals import Side as Direction
+from tsc.program.arrivals import arrivals, one_of_all
 from tsc.program.model import Memory, Order, Program, RingUse, Task
 from tsc.program.multicast import fillers, reached
 from tsc.program.rings import loaded_bytes
@@ -20,20 +21,6 @@ from tsc.prove.translate.memory import Bank
 from tsc.prove.translate.translation import BarrierSource, Side
 
 SIDES: dict[Direction, Side] = {"write": "full", "read": "empty"}
-
-
-def weight(task: Task, uses: Iterable[RingUse], side: Direction) -> int:
-    """Return how many arrivals a task makes when it hands over (`write`) or gives back (`read`) a stage."""
-    uses = list(uses)
-    match who(task, uses, side):
-        case "one" | "leader":
-            return 1
-        case "threads":
-            return task.threads
-    # Who reads by `wgmma` alone arrives once a warpgroup.
-    if side == "read" and uses and all(use.engine_reads == {By.WGMMA.value} for use in uses):
-        return -(-(task.warps or 1) // 4)
-    return task.warps or 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +110,12 @@ class Lines:
         """
         program = self.program
         members = program.groups[owner].members if owner in program.groups else (memory.name,)
-        pipelines = [p for member in members if (p := program.pipelines.get((member, copy))) is not None]
-        if len(members) > 1:
-            count = counted(self.kernel, members, copy, direction)
-        else:
-            pipeline = pipelines[0]
-            count = pipeline.full_arrivals if direction == "write" else pipeline.readers
+        count = counted(self.kernel, members, copy, direction)
         if direction == "read":
             return count * len(reached(shared(program, members, copy), self.cluster.order, cta))
         for other in self.cluster.ranks():
             found = self._heard(members, copy, cta, other) if other != cta else []
-            count += max(found, default=0) if memory.lanes[0] > 1 else sum(found)
+            count += max(found, default=0) if one_of_all(memory, "write") else sum(found)
         return count
 
     def _heard(self, members: tuple[str, ...], copy: int, cta: int, other: int) -> list[int]:
@@ -142,7 +124,7 @@ class Lines:
         for task in self.program.tasks:
             uses = [use for use in self.uses(task, members, copy) if use.produces]
             if uses and not self._by_tensor_core(uses, "write"):
-                found += [weight(task, uses, "write")] * (cta in self.fulls(task, members, copy, other))
+                found += [arrivals(task, uses, "write")] * (cta in self.fulls(task, members, copy, other))
         return found
 
     # ---- who hears of what ---------------------------------------------------------------------------------
