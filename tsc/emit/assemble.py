@@ -106,7 +106,7 @@ def plan_kernel(
         ctas_per_sm=program.spec.launch.ctas_per_sm,
         shared_used=bool(signals) or any(schedule.function.uses_shared for _, schedule, _ in pending),
         remote=kernel.remote,
-        parted=kernel.answers_remote,
+        parted=kernel.parted,
         sanitize=sanitize,
         warp_used=asks_warp(chain) or bool(signals) or bool(kernel.maps),
         manifest=manifest_of(kernel, target, document, table, signals),

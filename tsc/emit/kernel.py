@@ -12,6 +12,7 @@ from tsc.emit.places import Sharing
 from tsc.emit.plan import Constant, Narrowed, Parameter, Refusal
 from tsc.expr import Expr, Interval, interval, multiple_of, parse, provably, to_cpp
 from tsc.model import Reference
+from tsc.ops.base import Engine
 from tsc.ops.lowering import MapKey
 from tsc.program.accesses import touches
 from tsc.program.model import Memory, Operand, Program, RingUse, Task, Tensor
@@ -121,21 +122,35 @@ class Kernel:
         """CTAs of a cluster."""
         return self.program.cluster_size
 
+    @property
+    def group(self) -> int:
+        """CTAs whose tensor cores work together: 2 in pairs, else 1."""
+        return self.program.spec.launch.cta_group
+
+    def paired(self, rings: Iterable[str], copy: int) -> bool:
+        """Whether the tensor cores of a pair of CTAs read or fill some rings."""
+        core = Engine.TCGEN05.value
+        return self.group == 2 and any(core in a | b for a, b in (self.engines(one, copy) for one in rings))
+
     def reaches(self, ring: str, copy: int) -> bool:
-        """Whether stages of a ring are given back to other CTAs, too."""
+        """Whether other CTAs arrive at the barriers of a ring, too."""
         pipeline = self.program.pipelines.get((ring, copy))
-        return pipeline is not None and any(self.axis(axis)[0] > 1 for axis in pipeline.multicast)
+        shared = pipeline is not None and any(self.axis(axis)[0] > 1 for axis in pipeline.multicast)
+        return shared or (pipeline is not None and not pipeline.store_ring and self.paired((ring,), copy))
 
     @property
     def remote(self) -> bool:
         """Whether CTAs touch each other's shared memory."""
-        return self.answers_remote or any(self.reaches(*key) for key in self.program.pipelines)
+        return self.parted or any(self.reaches(*key) for key in self.program.pipelines)
 
     @property
-    def answers_remote(self) -> bool:
-        """Whether CTAs hear of tiles from another one."""
+    def parted(self) -> bool:
+        """Whether the CTAs of a cluster meet before they end: they hear of tiles from another one, or a pair
+        of them has tensor memory together, which neither gives back while the other's is in use.
+        """
         queue = self.program.queue
-        return self.cluster_size > 1 and queue is not None and queue.dynamic
+        answers = self.cluster_size > 1 and queue is not None and queue.dynamic
+        return answers or self.group == 2
 
     def axis(self, name: str) -> tuple[int, int]:
         """Return the CTAs along a cluster axis and the distance of their ranks."""

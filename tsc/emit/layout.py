@@ -6,6 +6,7 @@ from tsc.emit.arrivals import by_rank, weight
 from tsc.emit.kernel import Kernel
 from tsc.emit.plan import Barriers, Region
 from tsc.program.model import Answers, Memory
+from tsc.program.queue import running
 from tsc.program.storage import ANSWER_BYTES
 
 
@@ -107,5 +108,6 @@ def _apart(arrivals: tuple[int, ...]) -> str:
 def _given_back(kernel: Kernel, answers: Answers) -> int:
     """Return the arrivals by which all tasks of a cluster give an answer back."""
     more = weight(kernel, "warps") - 1
-    warps = sum(task.warps or 1 for task in map(kernel.program.task, answers.takers) if not task.single)
-    return answers.empty_arrivals + more * warps * kernel.cluster_size
+    takers = [task for task in map(kernel.program.task, answers.takers) if not task.single]
+    warps = sum((task.warps or 1) * running(task, kernel.cluster_size) for task in takers)
+    return answers.empty_arrivals + more * warps

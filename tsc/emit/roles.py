@@ -11,6 +11,7 @@ from tsc.emit.plan import Comment, Compound, Item, Statement
 from tsc.program.model import Program, Task
 
 REGISTERS = 65_536  # of a multiprocessor
+LEADS = "(cluster_rank() & 1) == 0"  # whether a CTA leads its pair
 STEP = 8  # setmaxnreg counts in eights, from 24 to 256
 LEAST, MOST = 24, 256
 
@@ -108,6 +109,9 @@ def _chain(ranges: Sequence[Range], begin: int, end: int, calls: Mapping[str, st
         call: Item = Statement("line", {"text": f"{calls[task.label]};"})
         if task.single:
             call = Compound("if", {"condition": "elect_one()"}, (call,))
+        if task.ctas == "leader":
+            what += " of the leading CTA of each pair"
+            call = Compound("if", {"condition": LEADS}, (call,))
         body: tuple[Item, ...] = (Comment(f"{task.label}: {what}"), call)
         # One thread of several warps: the others have nothing to do.
         last = one.begin + 1 if task.single else one.end

@@ -38,7 +38,7 @@ def place_answers(
         stages=stages,
         scheduler=next(asking, ""),
         takers=tuple(task.label for task in takers),
-        empty_arrivals=sum(answers_taken(task) * _ctas(task, cluster) for task in takers),
+        empty_arrivals=sum(answers_taken(task) * running(task, cluster) for task in takers),
         offset=offset,
         full_offset=full,
         empty_offset=empty,
@@ -56,7 +56,8 @@ def answers_taken(task: Task) -> int:
     return 1 if task.single else task.warps or 1
 
 
-def _ctas(task: Task, cluster: int) -> int:
+def running(task: Task, cluster: int) -> int:
+    """Return in how many CTAs of a cluster a task runs."""
     return max(1, cluster // 2) if task.ctas == "leader" else cluster
 
 

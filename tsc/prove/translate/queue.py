@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tsc.program.expand import QUEUE_VERBS, operand_of
 from tsc.program.model import Queue
-from tsc.program.queue import answers_taken
+from tsc.program.queue import answers_taken, running
 from tsc.program.tree import Step, TileLoop, walk
 from tsc.prove.machine import Arrive, Cells, Item, Load, Node, Segment, Target, Touch, Wait
 from tsc.prove.translate.agent import AgentMaker
@@ -109,9 +109,14 @@ class _Answers:
         if side == "full":
             count = 1 if answers is None else answers.full_arrivals
             return lines.add(LineKey(self.queue.name, 0, "full", cta), self.ring, count)
-        size = self.maker.program.cluster_size
-        count = 0 if answers is None else answers.empty_arrivals // size * len(self.ctas)
+        count = 0 if answers is None else answers.empty_arrivals - sum(map(self._left_out, answers.takers))
         return lines.add(LineKey(self.queue.name, 0, "empty", cta), self.ring, count)
+
+    def _left_out(self, label: str) -> int:
+        """Return the arrivals of a task in CTAs of the cluster that are not looked at."""
+        task, cluster = self.maker.program.task(label), self.frame.cluster
+        here = sum(task.ctas == "all" or cluster.leads(cta) for cta in self.ctas)
+        return answers_taken(task) * (running(task, self.maker.program.cluster_size) - here)
 
     def cells(self, cta: int) -> tuple[tuple[Segment, ...], ...]:
         """Return the place of each answer in a CTA."""
