@@ -13,6 +13,7 @@ from tsc.emit.names import identifier
 from tsc.emit.plan import Barriers, Constant, KernelPlan, Region, TaskFunction
 from tsc.emit.roles import asks_warp, roles
 from tsc.emit.schedule import Schedule
+from tsc.emit.tensor_memory import constants, in_columns, tensor_memory
 from tsc.emit.tiles import tile_plan
 from tsc.emit.works import Works
 from tsc.program.model import Program, Task
@@ -72,14 +73,16 @@ def plan_kernel(
         pending.append((function, schedule, own))
     for function, schedule, own in pending:
         used = schedule.function
-        passed = [*(p.passed for p in used.parameters()), *(["u32 shared"] if used.uses_shared else [])]
-        given = [*(p.name for p in used.parameters()), *(["shared"] if used.uses_shared else [])]
+        own_memory = ["shared"] * used.uses_shared + ["tensor"] * used.uses_tensor
+        passed = [*(p.passed for p in used.parameters()), *(f"u32 {name}" for name in own_memory)]
+        given = [*(p.name for p in used.parameters()), *own_memory]
         functions.append(replace(function, parameters=tuple(passed)))
         for task in own:
             values = f"<{task.replica}>" if function.template else ""
             calls[task.label] = f"{function.name}{values}({', '.join(given)})"
     any_seq = any(schedule.function.uses_seq for _, schedule, _ in pending)
     table, signals = regions(kernel), barriers(kernel)
+    tensor = tensor_memory(kernel)
     target = arch or program.targets[0]
     chain = roles(program, calls)
     return KernelPlan(
@@ -93,6 +96,7 @@ def plan_kernel(
         constants=kernel.constants(),
         regions=_table(table, signals),
         layout=_layout(kernel),
+        tensor=None if tensor is None else replace(tensor, constants=constants(kernel)),
         tile=tile_plan(kernel, any_seq),
         devices=tuple(text for _, text in kernel.devices.values()),
         snippets=tuple(works.functions.values()),
@@ -104,11 +108,11 @@ def plan_kernel(
         cluster=cluster_dims(program),
         threads=program.threads or 0,
         ctas_per_sm=program.spec.launch.ctas_per_sm,
-        shared_used=bool(signals) or any(schedule.function.uses_shared for _, schedule, _ in pending),
+        shared_used=bool(signals or tensor) or any(schedule.function.uses_shared for _, schedule, _ in pending),
         remote=kernel.remote,
         parted=kernel.parted,
         sanitize=sanitize,
-        warp_used=asks_warp(chain) or bool(signals) or bool(kernel.maps),
+        warp_used=asks_warp(chain) or bool(signals or kernel.maps or tensor),
         manifest=manifest_of(kernel, target, document, table, signals),
         refusals=tuple(kernel.refusals),
         narrowed=tuple(dict.fromkeys(kernel.narrowed)),
@@ -135,7 +139,8 @@ def _alike(program: Program) -> frozenset[str]:
 def _trial(kernel: Kernel, works: Works, task: Task) -> object:
     schedule = Schedule(kernel, works, task, True, None)
     body = schedule.lower()
-    return body, schedule.function.parameters(), schedule.function.uses_shared, task.single
+    used = schedule.function
+    return body, used.parameters(), used.uses_shared, used.uses_tensor, task.single
 
 
 def _comment(task: Task, document: Document | None) -> str:
@@ -157,13 +162,15 @@ def _layout(kernel: Kernel) -> tuple[Constant, ...]:
     program = kernel.program
     owners = [*program.memories, *program.groups, *(name for name, _ in program.orders)]
     owners += [] if program.queue is None else [program.queue.name]
+    owners.append("tensor")
     kinds = ["", "stage", "copy", "full", "full.copy", "empty", "empty.copy"]
 
     def rank(key: str) -> tuple[int, int]:
         owner, _, kind = key.partition(".")
         return owners.index(owner), kinds.index(kind) if kind in kinds else len(kinds)
 
-    return tuple(kernel.layout[key] for key in sorted(kernel.layout, key=rank))
+    keys = (key for key in kernel.layout if not in_columns(kernel, key))
+    return tuple(kernel.layout[key] for key in sorted(keys, key=rank))
 
 
 def _table(regions: tuple[Region, ...], signals: tuple[Barriers, ...]) -> tuple[Region, ...]:
@@ -195,8 +202,6 @@ def _refuse_features(kernel: Kernel) -> None:
         if memory.released_by == "one" and len(set(releases(kernel, memory.name))) > 1:
             sentence = f"tasks of different sizes that release `{memory.name}` by turns are not generated yet"
             kernel.refuse((*memory.route, "released_by"), sentence)
-        if memory.kind == "tmem":
-            kernel.refuse((*memory.route, "kind"), "tensor memory is not generated yet")
     for task in program.tasks:
         if task.ctas == "leader":
             route: Route = (*task.route, "ctas")

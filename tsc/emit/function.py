@@ -34,7 +34,7 @@ class Function:
         self.declared_fragments: set[str] = set()
         self.of_blocks: dict[int, list[Item]] = {}  # declarations at the start of a block, by its identity
         self.used: dict[str, Parameter] = {}
-        self.uses_shared = self.uses_task = self.uses_leader = self.uses_seq = False
+        self.uses_tensor = self.uses_shared = self.uses_task = self.uses_leader = self.uses_seq = False
         self.loop_variables: dict[str, str] = {}
         self.spelled_lets: dict[str, str] = {}
         self.let_names: set[str] = set()

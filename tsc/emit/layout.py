@@ -7,7 +7,7 @@ from tsc.emit.kernel import Kernel
 from tsc.emit.plan import Barriers, Region
 from tsc.program.model import Answers, Memory
 from tsc.program.queue import running
-from tsc.program.storage import ANSWER_BYTES
+from tsc.program.storage import ANSWER_BYTES, TENSOR_SLOT_BYTES
 
 
 def regions(kernel: Kernel) -> tuple[Region, ...]:
@@ -41,6 +41,9 @@ def regions(kernel: Kernel) -> tuple[Region, ...]:
         size, stages = answers.stages * ANSWER_BYTES, answers.stages
         note = f"{stages} answers of {ANSWER_BYTES}"
         found.append(Region(kernel.program.queue.name, answers.offset, size, stages, note))
+    if kernel.program.tensor_slot is not None:
+        note = "the address of tensor memory"
+        found.append(Region("tensor", kernel.program.tensor_slot, TENSOR_SLOT_BYTES, 1, note))
     # What an overlay lies over stands before it.
     return tuple(sorted(found, key=lambda region: (region.offset, bool(region.over), -region.bytes)))
 

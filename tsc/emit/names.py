@@ -9,7 +9,7 @@ from tsc.emit.headers import global_names
 
 # What CUDA itself puts everywhere, and the names of generated code's own helpers.
 _CUDA = "threadIdx blockIdx blockDim gridDim warpSize printf"
-_OWN = "shared shared_memory task leader tile replica warp rank tsc_manifest Tile Tiles"
+_OWN = "shared shared_memory tensor task leader tile replica warp rank tsc_manifest Tile Tiles"
 # Snippets call these, so that nothing of the spec's may stand before them.
 _MATHS = (
     "abs max min exp exp2 expf exp2f log log2 logf log2f sqrt sqrtf rsqrt rsqrtf sin cos sinf cosf tanh "

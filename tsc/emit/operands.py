@@ -9,7 +9,7 @@ from tsc.emit.function import Function
 from tsc.emit.kernel import storage
 from tsc.emit.rings import RingEnd, Rings
 from tsc.model import Reference
-from tsc.ops.lowering import Refused
+from tsc.ops.lowering import Refused, TensorMemoryOperand
 from tsc.program.model import Buffer, Memory, Operand
 from tsc.program.multicast import Shared
 from tsc.program.tree import Step
@@ -25,6 +25,44 @@ def memory_of(function: Function, operand: Operand, reference: Reference) -> tup
     if buffer is None:
         raise Refused(f"`{reference}` names several buffers at once")
     return memory, buffer
+
+
+def tensor_operand(
+    function: Function,
+    rings: Rings,
+    step: Step,
+    operand: Operand,
+    reference: Reference,
+    mode: Literal["read", "write"],
+) -> TensorMemoryOperand:
+    """Return a buffer of tensor memory at the stage that a reader or a writer means."""
+    memory = function.program.memories.get(operand.name)
+    buffer = memory.buffer(reference.buffer) if memory is not None and memory.kind == "tmem" else None
+    if memory is None or buffer is None:
+        raise Refused(f"`{reference}` is no buffer in tensor memory")
+    address = buffer_address(rings, step, memory, operand.copy, buffer, mode)
+    text, shape, columns = str(reference), buffer.shape, buffer.bytes
+    return TensorMemoryOperand(text, buffer.dtype, buffer.bits, shape, columns, address)
+
+
+def matrix_text(
+    rings: Rings, step: Step, operand: Operand, reference: Reference, type_: str, form: str, first: str
+) -> str:
+    """Return the C++ of a matrix descriptor, or of its lower word, at the current stage. `form` makes that of
+    stage 0 from the address, which is `first` bytes behind the buffer's own.
+    """
+    function = rings.function
+    memory, found = memory_of(function, operand, reference)
+    end = current(rings, step, memory, operand.copy, "read") if memory.ring else None
+    base = rings.address(memory, operand.copy)
+    place = " + ".join([base, *(text for text in (str(found.offset), first) if text not in ("", "0"))])
+    prefix = rings.prefix(memory, operand.copy)
+    hint = f"{prefix}_matrix" if found.name == memory.name else f"{prefix}_{found.name}_matrix"
+    name = function.hoisted(type_, hint, form.format(place))
+    if end is None or end.stage == "0":
+        return name
+    distance = function.kernel.place(f"{memory.name}.stage", memory.stage_bytes)
+    return f"{name} + {end.stage} * ({distance} >> 4)"
 
 
 def buffer_type(buffer: Buffer, readable: bool) -> str:
@@ -64,9 +102,15 @@ def current(rings: Rings, step: Step, memory: Memory, copy: int, mode: Literal["
 def fillers_mask(function: Function, shared: Sequence[Shared]) -> str:
     """Return the C++ of the mask of CTAs whose loads fill stages of this one, itself included."""
     kernel = function.kernel
-    parts = {one.axis for one in shared if not one.led}
-    loads = [one for one in shared if kernel.axis(one.axis)[0] > 1 and not (one.led and one.axis in parts)]
-    terms = [peers_mask(function, (one.axis,)) for one in loads if not one.led]
+    parts = {one.axis for one in shared if not one.led and not one.sent}
+    loads = [
+        one
+        for one in shared
+        if kernel.axis(one.axis)[0] > 1 and not ((one.led or one.sent) and one.axis in parts)
+    ]
+    terms = [peers_mask(function, (one.axis,)) for one in loads if not one.led and not one.sent]
+    copied = dict.fromkeys(one.axis for one in loads if one.sent)
+    terms += [_senders(function, axis, [one.sent for one in loads if one.axis == axis]) for axis in copied]
     for axis in (one.axis for one in loads if one.led):
         extent, stride = kernel.axis(axis)
         if extent == kernel.cluster_size:
@@ -74,13 +118,31 @@ def fillers_mask(function: Function, shared: Sequence[Shared]) -> str:
             continue
         place = function.cluster_rank(axis)
         steps = place if stride == 1 else f"{place} * {stride}"
-        terms.append(f"1 << ({_rank(function)} - {steps})")
+        terms.append(f"1 << ({cta_rank(function)} - {steps})")
     if all(one.led for one in loads):
-        terms.append(f"1 << {_rank(function)}")
-    return " | ".join(f"({term})" if len(terms) > 1 and "<<" in term else term for term in terms)
+        terms.append(f"1 << {cta_rank(function)}")
+    apart = len(terms) > 1
+    return " | ".join(f"({term})" if apart and ("<<" in term or "?" in term) else term for term in terms)
 
 
-def _rank(function: Function) -> str:
+def _senders(function: Function, axis: str, sent: Sequence[tuple[int, ...]]) -> str:
+    """Return the C++ of the mask of CTAs along an axis that send to this one, itself included."""
+    extent, stride = function.kernel.axis(axis)
+    masks = [1 << place * stride for place in range(extent)]
+    for places in sent:
+        for own, to in enumerate(places):
+            masks[to] |= 1 << own * stride
+    if len(set(masks)) == 1:
+        return peers_mask(function, (axis,))
+    place = function.cluster_rank(axis)
+    *some, last = (str(mask) for mask in masks)
+    text = "".join(f"{place} == {i} ? {mask} : " for i, mask in enumerate(some)) + last
+    if extent == function.kernel.cluster_size:
+        return text
+    return f"({text}) << ({cta_rank(function)} - {place}" + (")" if stride == 1 else f" * {stride})")
+
+
+def cta_rank(function: Function) -> str:
     return function.builtin("rank", "int", "static_cast<int>(cluster_rank())")
 
 
@@ -97,7 +159,7 @@ def peers_mask(function: Function, axes: Sequence[str]) -> str:
             terms.append(str(own))
             continue
         place = function.cluster_rank(axis)
-        rank = _rank(function)
+        rank = cta_rank(function)
         shift = f"{rank} - {place}" if stride == 1 else f"{rank} - {place} * {stride}"
         terms.append(f"{own} << ({shift})")
     text = " | ".join(f"({term})" if len(terms) > 1 and "<<" in term else term for term in terms)

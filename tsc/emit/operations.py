@@ -15,9 +15,10 @@ from tsc.emit.operands import (
     buffer_address,
     buffer_type,
     cta_rank,
-    current,
+    matrix_text,
     memory_of,
     peers_mask,
+    tensor_operand,
 )
 from tsc.emit.places import loads_written, stores
 from tsc.emit.plan import Comment, Compound, Instruction, Item, Statement

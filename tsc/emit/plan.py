@@ -143,6 +143,20 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
+class TensorMemory:
+    """What a CTA takes of tensor memory: columns needed and allocated, the constant that names the slot in
+    shared memory for its address, the warp that allocates and frees, and what lies in which columns.
+    """
+
+    columns: int
+    allocated: int
+    slot: str
+    warp: int
+    regions: tuple[Region, ...]
+    constants: tuple[Constant, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """What the generator cannot lower, at its place; `outside`: bulk copies that may leave their tensor.
 
@@ -182,6 +196,7 @@ class KernelPlan:
     constants: tuple[Constant, ...]
     regions: tuple[Region, ...]
     layout: tuple[Constant, ...]
+    tensor: TensorMemory | None
     tile: Mapping[str, Any] | None
     devices: tuple[str, ...]  # functions of operations, whose text depends on shapes
     snippets: tuple[SnippetFunction, ...]

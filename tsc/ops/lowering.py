@@ -74,6 +74,20 @@ class BufferOperand:
 
 
 @dataclass(frozen=True, slots=True)
+class TensorMemoryOperand:
+    """A buffer in tensor memory at its current stage: `columns` wide, and `address` the C++ of its first
+    column in lane 0.
+    """
+
+    text: str
+    dtype: str
+    bits: int
+    shape: tuple[int, ...]
+    columns: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
 class RegisterOperand:
     """Private values of a thread."""
 
@@ -99,6 +113,7 @@ class FragmentOperand:
     columns: int
     group: str  # C++ of the warpgroup's number in the task
     first: str
+    lanes: bool = False  # whether each thread has a row of its own, as in tensor memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +159,14 @@ class Lowering(Protocol):
         """Whether the operand lies in shared memory."""
         ...
 
+    def tensor_memory(self, reference: Reference, mode: Literal["read", "write"]) -> TensorMemoryOperand:
+        """Look an operand in tensor memory up, at the stage that a reader or a writer means."""
+        ...
+
+    def in_tensor_memory(self, reference: Reference) -> bool:
+        """Whether the operand lies in tensor memory."""
+        ...
+
     def in_ring(self, reference: Reference) -> bool:
         """Whether the operand is a stage of a ring, whose barriers say when copies are complete."""
         ...
@@ -166,6 +189,12 @@ class Lowering(Protocol):
         """
         ...
 
+    def matrix_words(self, buffer: BufferOperand, reference: Reference, low: int) -> str:
+        """Return the C++ of the lower word of the tcgen05 descriptor of a buffer at its current stage; `low`
+        is that word at address 0.
+        """
+        ...
+
     def device(self, wanted: str, text: Callable[[str], str]) -> str:
         """Put a device function into the file, once, and return its name; `text` gets the name."""
         ...
@@ -180,6 +209,10 @@ class Lowering(Protocol):
 
     def multicast(self, axis: str) -> Multicast:
         """Look a cluster axis up."""
+        ...
+
+    def peer(self, axis: str, place: Expr) -> str:
+        """Return the C++ of the rank in the cluster of the CTA at a place along an axis."""
         ...
 
     def tensor_map(self, key: MapKey) -> str:

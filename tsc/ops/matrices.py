@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tsc.expr import Expr
 from tsc.model import Reference
 from tsc.ops.lowering import BufferOperand, FragmentOperand, Lowering
 
@@ -73,6 +74,17 @@ DEVICE void {name}({kind}* d, {"const u32* a" if one.registers else "u64 a"}, u6
       : {outputs.lstrip()}
       : {inputs}, "l"(b), "r"(accumulate));
 }}"""
+
+
+def accumulates(lowering: Lowering, condition: Expr, steps: int) -> str:
+    """Return the C++ of whether an instruction adds to the accumulator, the first of `steps` if the step does."""
+    flat = lowering.flat(condition)
+    if flat.value is not None:
+        return "1" if flat.value else "0" if steps == 1 else "step > 0"
+    text = lowering.text(condition)
+    if steps == 1:
+        return text
+    return f"step > 0 || ({text})" if "||" in text or "?" in text or "&&" in text else f"step > 0 || {text}"
 
 
 def _folded(items: list[str], indent: str, between: str, end: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tsc.expr import parse
 from tsc.model import Expression, Operand
 from tsc.ops.base import Engine, Operation, StepModel, touches
+from tsc.ops.lowering import Lowering
+from tsc.ops.matrices import accumulates
+from tsc.ops.tensor_products import instruction, product
 
 
 class Tcgen05Mma(StepModel):
@@ -24,6 +27,31 @@ class Tcgen05Mma(StepModel):
     """Where false, the accumulator's old value is ignored."""
 
 
+TEMPLATE = """
+{% if steps > 1 %}
+#pragma unroll
+for (int step = 0; step < {{ steps }}; ++step)
+  {{ name }}({{ d }}, {{ a }}, {{ b }}, {{ accumulate }});
+{% else %}
+{{ name }}({{ d }}, {{ a }}, {{ b }}, {{ accumulate }});
+{% endif %}
+"""
+
+
+def bind(step: Tcgen05Mma, lowering: Lowering) -> dict[str, Any]:
+    """Name the instruction, and its operands: one for each 32 bytes of k."""
+    plan = product(lowering, step.tcgen05_mma, step.a, step.b)
+    name = lowering.device(plan.instruction.name, lambda own: instruction(plan.instruction, own))
+    return {
+        "name": name,
+        "steps": plan.steps,
+        "d": plan.d,
+        "a": plan.a,
+        "b": plan.b,
+        "accumulate": accumulates(lowering, step.accumulate, plan.steps),
+    }
+
+
 OP = Operation(
     model=Tcgen05Mma,
     accesses=(
@@ -32,4 +60,6 @@ OP = Operation(
         touches("tcgen05_mma", "update", "tmem", engine=Engine.TCGEN05),
     ),
     issuer="one",
+    template=TEMPLATE,
+    bind=bind,
 )

@@ -8,7 +8,7 @@ from tsc.expr import parse
 from tsc.model import Expression, Operand
 from tsc.ops.base import Engine, Operation, StepModel, touches
 from tsc.ops.lowering import Lowering
-from tsc.ops.matrices import instruction, product
+from tsc.ops.matrices import accumulates, instruction, product
 
 
 class Wgmma(StepModel):
@@ -47,19 +47,9 @@ wgmma_commit();
 def bind(step: Wgmma, lowering: Lowering) -> dict[str, Any]:
     """Name the instructions: one for each 32 bytes of k and each 64 rows of the warpgroup's share."""
     plan = product(lowering, step.wgmma, step.a, step.b)
-    flat = lowering.flat(step.accumulate)
-    first = "0" if plan.steps == 1 else "step > 0"
-    if flat.value is not None:
-        accumulate = "1" if flat.value else first
-    else:
-        text = lowering.text(step.accumulate)
-        accumulate = text if plan.steps == 1 else f"step > 0 || {_operand(text)}"
+    accumulate = accumulates(lowering, step.accumulate, plan.steps)
     name = lowering.device(plan.instruction.name, lambda own: instruction(plan.instruction, own))
     return {"name": name, "steps": plan.steps, "blocks": plan.blocks, "accumulate": accumulate}
-
-
-def _operand(text: str) -> str:
-    return f"({text})" if "||" in text or "?" in text or "&&" in text else text
 
 
 OP = Operation(

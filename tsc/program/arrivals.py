@@ -14,6 +14,7 @@ Side = Literal["write", "read"]
 Who = Literal["one", "leader", "warpgroups", "warps", "threads"]
 
 _ENGINES = frozenset((Engine.STORE.value, Engine.TCGEN05.value))
+_THREADS = frozenset((Engine.THREAD.value, Engine.TMEM.value))
 # Who touches no payload hands over what its threads did elsewhere.
 _NOBODY = frozenset((Engine.THREAD.value,))
 
@@ -34,7 +35,7 @@ def who(task: Task, uses: Iterable[RingUse], side: Side) -> Who:
     engines = frozenset[str]().union(*(use.engine_writes or _NOBODY for use in uses))
     if Engine.CP_ASYNC.value in engines:
         return "threads"
-    return "leader" if engines and Engine.THREAD.value not in engines else "warps"
+    return "leader" if engines and not engines & _THREADS else "warps"
 
 
 def arrivals(task: Task, uses: Iterable[RingUse], side: Side) -> int:

@@ -347,6 +347,7 @@ class Program:
     threads: int | None
     smem_bytes: int | None
     tmem_columns: int | None
+    tensor_slot: int | None  # shared-memory offset of the address of tensor memory
     sites: tuple[Site, ...]
     failures: tuple[Failure, ...]
     ranges: Mapping[str, Interval]  # of names that are not local to a task, lets of such names included

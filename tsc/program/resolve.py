@@ -17,7 +17,7 @@ from tsc.program.model import Group, Memory, Order, Program, Queue, Scalar, Task
 from tsc.program.names import dims_of, let_stages, sites
 from tsc.program.queue import answer_bytes, place_answers
 from tsc.program.rings import pipelines, ring_uses
-from tsc.program.storage import Uses, lay_out, memories, register_sets
+from tsc.program.storage import TENSOR_SLOT_BYTES, Uses, lay_out, memories, register_sets
 from tsc.program.target import find_target
 from tsc.program.tasks import instances, place_warps, replica_counts
 from tsc.program.values import Values
@@ -69,6 +69,8 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
     members = {n: (g.kind, g.members) for n, g in groups.items()}
     layout = lay_out(found, derived, orders, members, answer_bytes(queue))
     queue, smem_bytes = place_answers(queue, tasks, prod(cluster.values()), layout.answers, layout.smem_bytes)
+    tensor_slot = smem_bytes if layout.tmem_columns else None
+    smem_bytes += 0 if tensor_slot is None else TENSOR_SLOT_BYTES
     tensors, scalars = _arguments(spec, values)
     dims = _dims(spec, values)
     ranges = _ranges(spec, values, dims, queue, cluster, warps)
@@ -101,6 +103,7 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
         threads=None if warps is None else 32 * warps,
         smem_bytes=smem_bytes if complete else None,
         tmem_columns=layout.tmem_columns if complete else None,
+        tensor_slot=tensor_slot,
         sites=tuple(sites(spec)),
         failures=tuple(dict.fromkeys(values.failures)),
         ranges=ranges,

@@ -39,6 +39,15 @@ SHARED_ALIGN = 1024  # where dynamic shared memory begins; the swizzle of 128 by
 TMA_ALIGN = 128  # PTX ISA, cp.async.bulk.tensor: shared-memory address
 
 
+TENSOR_SLOT_BYTES = 8  # where the allocation leaves the address of tensor memory, 4 bytes of it
+LEAST_COLUMNS = 32  # of tensor memory; PTX ISA, tcgen05.alloc: powers of two from there on
+
+
+def allocated_columns(columns: int) -> int:
+    """Return how many columns are allocated where so many are needed."""
+    return max(LEAST_COLUMNS, 1 << (columns - 1).bit_length()) if columns else 0
+
+
 def align_up(value: int, alignment: int) -> int:
     """Round up to a multiple."""
     return -(-value // alignment) * alignment
