@@ -72,12 +72,15 @@ template <class T, int ROWS, int COLUMNS, bool BY_COLUMNS = false> struct Fragme
   // Which of the thread's rows the value belongs to.
   static DEVICE constexpr int slot(int i) { return i / of_block * 2 + i / 2 % 2; }
 
-  // Over the four threads that share a row; each of them gets the result.
+  // Over the four threads that share a row; each of them gets the result. They are all that have a part of it
+  // where no other warpgroup has further columns.
   template <class V> static DEVICE V row_sum(V value) {
+    static_assert(!BY_COLUMNS || sizeof(V) == 0, "warpgroups share this fragment's rows: each has a part alone");
     value += __shfl_xor_sync(0xffffffff, value, 1);
     return value + __shfl_xor_sync(0xffffffff, value, 2);
   }
   template <class V> static DEVICE V row_max(V value) {
+    static_assert(!BY_COLUMNS || sizeof(V) == 0, "warpgroups share this fragment's rows: each has a part alone");
     value = larger_of(value, __shfl_xor_sync(0xffffffff, value, 1));
     return larger_of(value, __shfl_xor_sync(0xffffffff, value, 2));
   }

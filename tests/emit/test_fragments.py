@@ -10,7 +10,7 @@ import pytest
 
 from tests.emit.kernels import cuda, document, plan, program_of, small
 from tsc.emit.generated import not_generated
-from tsc.toolchain.nvrtc import compile_cuda
+from tsc.toolchain.nvrtc import Rejected, compile_cuda
 
 PARAMS = """
 params:
@@ -176,3 +176,15 @@ def test_instructions_of_a_store() -> None:
     assert [len(re.findall(rf"st\.global\.{kind}", entry)) for kind in ("u32", "u16")] == [16, 32]
     # By the pitch for the thread's first row and, once a way, each of its rows.
     assert len(re.findall(r"mul\.lo\.s64|mad\.lo\.s64|mul\.wide", entry)) < 12
+
+
+@pytest.mark.parametrize("warps", [4, 8])
+def test_rows_are_not_joined_over_warpgroups(warps: int) -> None:
+    pytest.importorskip("cuda.bindings.nvrtc")
+    work = "\nwork:\n  join:\n    reads: [h]\n    writes: [rows]\n    cuda: 'rows[0] = h.row_sum(h[0]);'"
+    text = cuda(document(spec("{zero: h}", "do: join", warps=warps, more=work)))
+    if warps == 4:
+        assert compile_cuda(text, arch="sm_90a").cubin
+    else:
+        with pytest.raises(Rejected):
+            compile_cuda(text, arch="sm_90a")

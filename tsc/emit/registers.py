@@ -34,7 +34,7 @@ def fragment(function: Function, name: str) -> Fragment:
 
 def type_of(found: Fragment) -> str:
     """Return the C++ type of a warpgroup's share."""
-    split = ", true" if found.split == "columns" else ""
+    split = ", true" if found.split == "columns" and found.warpgroups > 1 else ""
     return f"Fragment<{storage(found.dtype)}, {found.rows}, {found.columns}{split}>"
 
 
