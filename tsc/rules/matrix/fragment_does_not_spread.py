@@ -68,12 +68,13 @@ def _of_fragment(task: Task, one: RegisterSet, groups: int) -> Iterator[Finding]
         if extent and extent % (grain * among) == 0:
             continue
         each = f" for each of {among} warpgroups" if among > 1 else ""
-        other = "columns" if word == "rows" else "rows"
+        other, fine = ("columns", COLUMNS) if axis == 0 else ("rows", ROWS)
+        turned = among > 1 and extent % grain == 0 and (one.shape or ())[1 - axis] % (fine * among) == 0
         wider = max(1, -(-extent // (grain * among))) * grain * among
         yield Finding(
             RULE.name,
             f"`{one.name}` has {extent:,} {word}, no multiple of {grain}{each}",
             Place((*one.route, "shape", axis)),
-            (Place((*task.route, "warps"), label=f"{groups} of 4 warps"),) if among > 1 else (),
-            help=f"make it {wider:,} {word}" + (f", or write `split: {other}`" if among > 1 else ""),
+            (Place((*task.route, "warps"), label=f"{groups} warpgroups of 4 warps"),) if among > 1 else (),
+            help=f"make it {wider:,} {word}" + (f", or write `split: {other}`" if turned else ""),
         )

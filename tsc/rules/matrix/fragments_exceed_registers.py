@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.emit.roles import MOST, STEP, warpgroup_registers
+from tsc.emit.roles import LEAST, MOST, STEP, register_pool, warpgroup_registers
 from tsc.program.model import Program, Task
 from tsc.rules.matrix.live import peak
 from tsc.rules.matrix.products import once
@@ -52,7 +52,7 @@ def _judge(program: Program, task: Task) -> Iterator[Finding]:
     parts = ", ".join(f"`{it.name}` {it.words}" for it in most.fragments)
     wanted = -(-(most.words + BESIDE) // STEP) * STEP
     asked = task.registers is not None
-    if wanted <= MOST - STEP:
+    if wanted <= min(MOST - STEP, _at_most(program, task)):
         mend = f"write `registers: {wanted}` or more" + ("" if asked else " for it, and fewer elsewhere")
     else:
         largest = max(most.fragments, key=lambda it: it.words)
@@ -65,3 +65,13 @@ def _judge(program: Program, task: Task) -> Iterator[Finding]:
         (Place(most.step.route, label="all of these are needed here"),),
         help=mend,
     )
+
+
+def _at_most(program: Program, task: Task) -> int:
+    """Return what `registers` of a task can be while the warpgroups of others have theirs, or the least."""
+    own = sum(it.warps or 0 for it in program.tasks if it.name == task.name) // 4
+    other = [it for it in program.tasks if it.name != task.name and it.registers is not None]
+    asked = sum((it.warps or 0) // 4 * (it.registers or 0) for it in other)
+    silent = max(0, -(-(program.threads or 0) // 128) - own - sum((it.warps or 0) // 4 for it in other))
+    left = register_pool(program) - 128 * (asked + silent * LEAST)
+    return left // (128 * max(1, own)) // STEP * STEP

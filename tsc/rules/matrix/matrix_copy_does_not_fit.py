@@ -63,5 +63,14 @@ def _judge(copy: MatrixCopy) -> Iterator[Finding]:
                     f"`{verb}` moves {WORDS[axis]}s by {grain}, and {what} has {part:,}",
                     copy.place,
                     (here, there),
-                    help=f"make it {max(1, -(-part // grain)) * grain:,} {WORDS[axis]}s",
+                    help=_turned(copy) + f"make it {max(1, -(-part // grain)) * grain:,} {WORDS[axis]}s",
                 )
+
+
+def _turned(copy: MatrixCopy) -> str:
+    """Return the edit that reads the buffer the other way round, where it fits so."""
+    parts = [min(own, extent) for own, extent in zip(copy.extents[::-1], copy.shape, strict=True)]
+    if any(part % grain or not part for part, grain in zip(parts, GRAIN, strict=True)):
+        return ""
+    text = copy.named.text
+    return f"write `{text.removesuffix('.T') if copy.named.transposed else f'{text}.T'}`, or "

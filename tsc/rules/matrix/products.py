@@ -20,7 +20,7 @@ DEPTH = 32  # bytes of k that an instruction multiplies
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Operand `a` or `b`: rows by k, in shared memory or in registers."""
+    """Operand `a` or `b`: rows by k, in shared memory, in registers or (`held`) in tensor memory."""
 
     key: str
     text: str  # as written
@@ -30,6 +30,7 @@ class Side:
     transposed: bool
     buffer: Buffer | None
     registers: RegisterSet | None
+    held: Buffer | None = None
 
     @property
     def rows(self) -> int:
@@ -44,7 +45,7 @@ class Side:
     @property
     def place(self) -> Place:
         """Where it is declared."""
-        owner = self.buffer or self.registers
+        owner = self.buffer or self.registers or self.held
         route = owner.route if owner is not None else ()
         return Place(route, "key", label=f"{size(self.shape)} {self.dtype}")
 
@@ -111,4 +112,13 @@ def once(found: Iterable[Finding]) -> Iterator[Finding]:
     for finding in found:
         if (key := (finding.place, finding.message)) not in seen:
             seen.add(key)
+            yield finding
+
+
+def once_a_place(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the first finding at each place: the copies of a `repeat` are mended together."""
+    told = set()
+    for finding in found:
+        if finding.place not in told:
+            told.add(finding.place)
             yield finding

@@ -70,6 +70,11 @@ def edit(teller: Teller, first: Access, second: Access) -> str:
             waiting = "`{store_wait: 0, until: written}`"
         if same:
             return f"put {waiting} before {later}"
+        if ring is not None and _unreleased(teller, ring):
+            return (
+                f"put {waiting} behind {teller.quoted(first.where)}, and a `signal` that "
+                f"{teller.name(second.where.agent)} waits for behind that"
+            )
         given_back = f"`release: {ring}`" if ring is not None else "what tells the other task"
         return f"put {waiting} before {given_back} in {teller.name(first.where.agent)}"
     if same and first.engine in loads and second.engine in loads:
@@ -85,6 +90,12 @@ def edit(teller: Teller, first: Access, second: Access) -> str:
     if first.write:
         return f"put `wait: {ring}` before {later}, and `commit: {ring}` behind {teller.quoted(first.where)}"
     return f"put `release: {ring}` behind {teller.quoted(first.where)}, and `acquire: {ring}` before {later}"
+
+
+def _unreleased(teller: Teller, ring: str) -> bool:
+    """Whether it is a store ring, whose stages no step gives back."""
+    pipeline = next((it for (name, _), it in teller.program.pipelines.items() if name == ring), None)
+    return pipeline is not None and pipeline.store_ring
 
 
 def unfenced(teller: Teller, alarm: Alarm) -> bool:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.model import Reference
 from tsc.ops.tma_prefetch import TmaPrefetch
 from tsc.program.model import Buffer, Program, Tensor
 from tsc.program.storage import BITS
@@ -52,23 +53,24 @@ def check(program: Program) -> Iterator[Finding]:
 
 
 def _judge(step: Step, tensor: Tensor, buffer: Buffer, other: Tensor | None) -> Iterator[Finding]:
-    place = Place(step.route, label=f"moves `{buffer.name}`")
+    # As the step writes it: a buffer `a` of a ring is `ab.a`, and often has its tensor's name.
+    written = getattr(step.model, "to", None) or getattr(step.model, "from_", None)
+    named = written.text if isinstance(written, Reference) else buffer.name
+    place = Place(step.route, label=f"moves `{named}`")
     related = (Place(buffer.route, "key", label="the box"),)
     if not 1 <= tensor.rank <= MOST_RANK:
         message = f"TMA moves tensors of 1 to {MOST_RANK} dimensions, and `{tensor.name}` has {tensor.rank}"
         yield Finding(RULE.name, message, place, related, help="merge dimensions, or load it otherwise")
         return
     if len(buffer.shape) > tensor.rank:
-        message = f"`{buffer.name}` has {len(buffer.shape)} dimensions, and `{tensor.name}` has {tensor.rank}"
+        message = f"`{named}` has {len(buffer.shape)} dimensions, and `{tensor.name}` has {tensor.rank}"
         yield Finding(
             RULE.name, message, place, related, help=f"give the buffer at most {tensor.rank} dimensions"
         )
         return
     if tensor.dtype != buffer.dtype:
-        message = (
-            f"TMA converts nothing, and `{tensor.name}` is {tensor.dtype}, `{buffer.name}` {buffer.dtype}"
-        )
-        mend = f"make `{buffer.name}` {tensor.dtype}"
+        message = f"TMA converts nothing, and `{tensor.name}` is {tensor.dtype}, `{named}` {buffer.dtype}"
+        mend = f"make `{named}` {tensor.dtype}"
         if other is not None:  # then the other tensor would not fit
             mend = f"make `{tensor.name}` {buffer.dtype} as `{other.name}` is, or convert between two buffers"
         yield Finding(RULE.name, message, place, related, help=mend)
