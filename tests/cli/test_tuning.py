@@ -86,6 +86,10 @@ class TestTune:
         cubin = folder / "fill.tuned" / "points" / "p0001.cubin"
         assert constants(cubin) == {"THREADS": 64, "VALUES": 2}
 
+    def test_one_case_is_no_cases(self, folder: Path) -> None:
+        call = ("tune", "fill.tsc.yaml", "--compile-only", "-j", "1", "--case", "n=1000")
+        assert "fill.tuned: 4 points and 1 case\n" in tsc(*call, cwd=folder).stdout
+
     def test_a_second_call_compiles_nothing_and_a_changed_spec_everything(self, folder: Path) -> None:
         call = ("tune", "fill.tsc.yaml", "--compile-only", "-j", "1", "-o", "out")
         tsc(*call, cwd=folder)

@@ -134,7 +134,10 @@ def table_file(path: Path) -> Path:
     found = sorted(path.glob(f"*{SUFFIX}"))
     if len(found) != 1:
         if not found:
-            raise ArtifactError(f"`{path}` is a folder, not a cubin, and has no `*{SUFFIX}` in it")
+            raise ArtifactError(
+                f"`{path}` is a folder, not a cubin, and has no `*{SUFFIX}` in it, which `tsc tune` or "
+                "`python -m tsc.tune.measure` writes"
+            )
         raise ArtifactError(
             f"the folder `{path}` has {len(found)} files `*{SUFFIX}`, and a tuned kernel has one; name it"
         )

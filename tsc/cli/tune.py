@@ -75,6 +75,7 @@ def tune(
     from tsc.cli.specs import clean, overrides
     from tsc.emit.manifest import spec_hash
     from tsc.source import ReadError, read
+    from tsc.spec.wording import count
     from tsc.tune.folder import COMPILED, MEASURED, TuneError
     from tsc.tune.search import Compiling
     from tsc.verify.plan import to_json
@@ -109,7 +110,7 @@ def tune(
     except OSError as error:
         fail(f"`{folder}` cannot be written: {error.strerror}")
     _tell(compiling, why)
-    print(f"{folder}: {len(made.points):,} points and {len(cases):,} cases")
+    print(f"{folder}: {count(len(made.points), 'point')} and {count(len(cases), 'case')}")
     if compile_only:
         print(f"`python -m tsc.tune.measure {folder}` measures them where there is a GPU")
         return
