@@ -29,6 +29,7 @@ template <class T> struct FragmentPart {
 // the first in the low bits: for 16-bit types that is operand A of wgmma, too.
 template <class T, int ROWS, int COLUMNS, bool BY_COLUMNS = false> struct Fragment {
   static_assert(ROWS % 64 == 0 && COLUMNS % 8 == 0, "a fragment is made of blocks of 64 rows and 8 columns");
+  using type = T;
   enum : int {
     rows = ROWS,
     columns = COLUMNS,

@@ -9,11 +9,17 @@
 
 // `N` values in a row, from value `i` on, as elements of type T. Where a fragment packs `N` of them to a word
 // or more, `i` is a multiple of `N`.
-template <class T, int N, class S, int ROWS, int COLUMNS, bool BY_COLUMNS>
-DEVICE Piece<N * Element<T>::bits / 8> values_as(const Fragment<S, ROWS, COLUMNS, BY_COLUMNS>& from, int i) {
+template <class T, int N, class FRAGMENT>
+DEVICE Piece<N * Element<T>::bits / 8> values_as(const FRAGMENT& from, int i) {
+  using S = typename FRAGMENT::type;
   using E = Element<S>;
   if constexpr (same_type<T, S> && (E::bits < 32 && N * E::bits <= 32)) {
     return {{from.words[i * E::bits / 32] >> i * E::bits % 32}};
+  } else if constexpr (same_type<T, S> && E::bits < 32) {
+    Piece<N * E::bits / 8> piece;
+#pragma unroll
+    for (int n = 0; n < N * E::bits / 32; ++n) piece.words[n] = from.words[i * E::bits / 32 + n];
+    return piece;
   } else {
     typename E::value wide[N];
 #pragma unroll
@@ -23,9 +29,9 @@ DEVICE Piece<N * Element<T>::bits / 8> values_as(const Fragment<S, ROWS, COLUMNS
 }
 
 // The other way: `N` values from elements of type S. Their word, where they do not fill it, has been set.
-template <class S, int N, class T, int ROWS, int COLUMNS, bool BY_COLUMNS>
-DEVICE void put_values(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to, int i,
-                const Piece<N * Element<S>::bits / 8>& piece) {
+template <class S, int N, class FRAGMENT>
+DEVICE void put_values(FRAGMENT& to, int i, const Piece<N * Element<S>::bits / 8>& piece) {
+  using T = typename FRAGMENT::type;
   using E = Element<T>;
   Piece<N * E::bits / 8> own;
   if constexpr (same_type<T, S>) {
@@ -39,7 +45,7 @@ DEVICE void put_values(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to, int i,
 #pragma unroll
     for (int n = 0; n < N * E::bits / 32; ++n)
       to.words[i * E::bits / 32 + n] =
-          __builtin_bit_cast(typename Fragment<T, ROWS, COLUMNS, BY_COLUMNS>::word, own.words[n]);
+          __builtin_bit_cast(typename FRAGMENT::word, own.words[n]);
   } else {
     constexpr u32 mask = (1u << N * E::bits) - 1;
     const int shift = i * E::bits % 32;
@@ -65,18 +71,18 @@ template <class WORD> DEVICE void clear_word(WORD& word) {
 #endif
 }
 
-template <class T, int ROWS, int COLUMNS, bool BY_COLUMNS>
-DEVICE void zero_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to) {
-  using Own = Fragment<T, ROWS, COLUMNS, BY_COLUMNS>;
+template <class FRAGMENT> DEVICE void zero_fragment(FRAGMENT& to) {
   // Counted: a loop over addresses stays one where it is long, and puts the fragment into local memory.
 #pragma unroll
-  for (int i = 0; i < Own::size / Own::per_word; ++i) clear_word(to.words[i]);
+  for (int i = 0; i < FRAGMENT::size / FRAGMENT::per_word; ++i) clear_word(to.words[i]);
 }
 
-// Value by value, rounding to nearest even.
-template <class T, class S, int ROWS, int COLUMNS, bool BY_COLUMNS>
-DEVICE void convert_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to,
-                             const Fragment<S, ROWS, COLUMNS, BY_COLUMNS>& from) {
+// Value by value, rounding to nearest even. Both lie alike.
+template <class TO, class FROM> DEVICE void convert_fragment(TO& to, const FROM& from) {
+  using T = typename TO::type;
+  using S = typename FROM::type;
+  static_assert(int(TO::size) == int(FROM::size) && int(TO::slots) == int(FROM::slots),
+                "values do not move between threads");
   constexpr int bits = Element<T>::bits, old = Element<S>::bits, step = 32 / (bits < old ? bits : old);
 #pragma unroll
   for (int i = 0; i < from.size; i += step) {
@@ -88,8 +94,8 @@ DEVICE void convert_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& to,
 }
 
 // Each value becomes what a function from float to float makes of it.
-template <class T, int ROWS, int COLUMNS, bool BY_COLUMNS, class FUNCTION>
-DEVICE void map_fragment(Fragment<T, ROWS, COLUMNS, BY_COLUMNS>& f, FUNCTION function) {
+template <class FRAGMENT, class FUNCTION> DEVICE void map_fragment(FRAGMENT& f, FUNCTION function) {
+  using T = typename FRAGMENT::type;
   constexpr int step = 32 / Element<T>::bits;
 #pragma unroll
   for (int i = 0; i < f.size; i += step) {

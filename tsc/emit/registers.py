@@ -35,6 +35,8 @@ def fragment(function: Function, name: str) -> Fragment:
 def type_of(found: Fragment) -> str:
     """Return the C++ type of a warpgroup's share."""
     split = ", true" if found.split == "columns" and found.warpgroups > 1 else ""
+    if found.lanes:
+        return f"LaneFragment<{storage(found.dtype)}, {found.columns}{split}>"
     return f"Fragment<{storage(found.dtype)}, {found.rows}, {found.columns}{split}>"
 
 

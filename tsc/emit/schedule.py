@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tsc.emit import registers
 from tsc.emit.brackets import find_brackets
 from tsc.emit.comments import step_text
 from tsc.emit.function import Function
@@ -17,6 +18,7 @@ from tsc.emit.ranges import launch_ranges
 from tsc.emit.rings import Rings
 from tsc.emit.scope import Scope
 from tsc.emit.steps import Steps
+from tsc.emit.tensor_waits import Waits, tensor_waits
 from tsc.emit.works import Works
 from tsc.expr import EvalError, Expr, ExprError, build
 from tsc.expr.tree import Compare, Ref, Unary
@@ -47,6 +49,7 @@ class Schedule:
             kernel.refuse(route, "threads that take different ways here would have to meet inside")
         for route, sentence in self.hazards.refused.items():
             kernel.refuse(route, sentence)
+        self.tensor_waits = tensor_waits(kernel, task)
         self.steps = Steps(self.function, self.rings, self.brackets)
         self.queue = Tiles(self.function, self.steps)
         self.loops = Loops(self.function, self.block)
@@ -56,6 +59,7 @@ class Schedule:
         """Return the declarations and the schedule."""
         scope = Scope(launch_ranges(self.kernel, self.task), {}, self.promises(), {})
         body = self.block(self.task.tree, scope)
+        body += self.waits(self.tensor_waits.at_end)
         if self._stores_at_end():
             wait: Item = Statement("store_read", {"pending": 0})
             leader = self.function.leader()
@@ -172,7 +176,9 @@ class Schedule:
         if self.queue.is_own(step):
             items = self.queue.step(step)
             return [Comment(step_text(step, self.document)), *items] if items else []
-        items = []
+        if step.index in self.tensor_waits.refused:
+            raise Refused(self.tensor_waits.refused[step.index])
+        items = self.waits(self.tensor_waits.ahead.get(step.index, Waits()))
         if step.index in self.hazards.fences:
             items.append(Statement("fence_async"))
         if step.index in self.hazards.global_fences:
@@ -188,6 +194,18 @@ class Schedule:
         else:
             items += self.steps.lower(step, scope)
         return [Comment(step_text(step, self.document)), *items]
+
+    def waits(self, waits: Waits) -> list[Item]:
+        """Wait for what is moved between tensor memory and registers, and fence it."""
+        items: list[Item] = []
+        if waits.loads:
+            for name in waits.fragments:
+                registers.fragment(self.function, name)
+            held = [own for name, own in self.kernel.spelled.items() if name in waits.fragments]
+            items.append(Statement("tensor_wait_ld", {"held": held}))
+        items += [Statement("tensor_wait_st")] if waits.stores else []
+        items += [Statement("tensor_fence_before")] if waits.fence_before else []
+        return [*items, *([Statement("tensor_fence_after")] if waits.fence_after else [])]
 
     # ---- guards --------------------------------------------------------------------------------------------
 

@@ -44,6 +44,12 @@ def _fragments(lowering: Lowering, to: FragmentOperand, source: FragmentOperand)
             f"`{to.name}` has {to.shape[0]} by {to.shape[1]} values split by {to.split}, and `{source.name}` "
             f"{source.shape[0]} by {source.shape[1]} split by {source.split}"
         )
+    if to.lanes != source.lanes:
+        rows, blocks = (to, source) if to.lanes else (source, to)
+        lowering.refuse(
+            f"a thread has a row of `{rows.name}`, as tensor memory does, and parts of rows of "
+            f"`{blocks.name}`, and `convert` moves nothing between threads"
+        )
     return {"what": "fragment", "to": to.name, "source": source.name}
 
 

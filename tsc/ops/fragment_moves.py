@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 from typing import Any, Literal
 
 from tsc.expr import Expr, build
@@ -13,6 +14,7 @@ from tsc.ops.inside import not_below, not_beyond
 from tsc.ops.lowering import FragmentOperand, Lowering
 from tsc.ops.parts import UNITS, part_of
 
+PIECE = 128  # bits that a thread moves at a time
 PRIVATE = frozenset(("thread", "warp", "lane"))
 
 
@@ -88,7 +90,10 @@ def _buffer(
     part = part_of(lowering, buffer, fragment, at)
     aligned = part.columns.step % UNITS[1] == 0 and buffer.shape[1] % UNITS[1] == 0
     numbers = (part.rows.first, part.columns.first, part.rows.count, part.columns.count)
-    flags = ("true" if flag else "false" for flag in (buffer.transposed, aligned))
+    flags = [str(buffer.transposed).lower(), str(aligned).lower()]
+    if fragment.lanes:
+        own = (part.columns.step, part.columns.count, buffer.shape[-1])
+        flags[1] = str(gcd(max(1, PIECE // buffer.bits), *own))
     limit, first = rows, lowering.coordinates(at, 2)[0]
     larger = buffer.shape[1 if buffer.transposed else 0] >= fragment.shape[0]
     if rows is not None and larger and lowering.flat(first).value != 0:
@@ -96,6 +101,7 @@ def _buffer(
         limit = build(Binary("+", first.tree, rows.tree))
     return {
         "part": ", ".join([*map(str, numbers), *flags]),
+        "what": "lanes" if fragment.lanes else "part",
         "view": buffer.view,
         "to_row": part.rows.to,
         "to_column": part.columns.to,

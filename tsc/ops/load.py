@@ -30,7 +30,7 @@ class Load(StepModel):
 
 TEMPLATE = """
 {% if fragment is defined and part %}
-load_part<{{ part }}>({{ fragment }}, {{ view }}, {{ to_row }}, {{ to_column }});
+load_{{ what }}<{{ part }}>({{ fragment }}, {{ view }}, {{ to_row }}, {{ to_column }});
 {% elif fragment is defined %}
 load_fragment<{{ checked }}{{ cache }}>({{ fragment }}, {{ view }}{{ at }});
 {% else %}

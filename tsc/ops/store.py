@@ -32,7 +32,7 @@ class Store(StepModel):
 
 TEMPLATE = """
 {% if fragment is defined and part %}
-store_part<{{ part }}>({{ view }}, {{ fragment }}, {{ to_row }}, {{ to_column }}{{ limit }});
+store_{{ what }}<{{ part }}>({{ view }}, {{ fragment }}, {{ to_row }}, {{ to_column }}{{ limit }});
 {% elif fragment is defined %}
 store_fragment{{ leading }}<{{ checked }}{{ cache }}>({{ view }}, {{ fragment }}{{ count }}{{ at }});
 {% elif rows %}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
 from tsc.model import Expression, Operand
 from tsc.ops.base import Engine, Operation, StepModel, touches
+from tsc.ops.lowering import Lowering
+from tsc.ops.tensor_moves import TEMPLATE, tensor_move
 
 
 class Tcgen05Ld(StepModel):
@@ -23,10 +25,17 @@ class Tcgen05Ld(StepModel):
     """Coordinates in the larger of fragment and buffer; zeros if left out."""
 
 
+def bind(step: Tcgen05Ld, lowering: Lowering) -> dict[str, Any]:
+    """Name the instructions, each of a power of two of registers."""
+    return tensor_move(lowering, "ld", step.tcgen05_ld, step.from_, step.at)
+
+
 OP = Operation(
     model=Tcgen05Ld,
     accesses=(
         touches("from_", "read", "tmem", engine=Engine.TMEM),
         touches("tcgen05_ld", "write", "registers", engine=Engine.TMEM),
     ),
+    template=TEMPLATE,
+    bind=bind,
 )

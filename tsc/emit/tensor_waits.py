@@ -1,0 +1,250 @@
+"""Waits for what a task's warps move between tensor memory and registers: where they stand, by a walk.
+
+A load has written its registers, a store its columns, when `tcgen05.wait` of its kind has passed. It waits
+for all that the warp has begun, so it stands as late as what it is for allows: before the first use of a
+fragment, and before others hear that a stage has been read or filled. Of two fragments that are used one
+behind the other the second one's load begins behind the wait for the first, and runs under the first's use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from tsc.emit.kernel import Kernel
+from tsc.ops.base import Engine
+from tsc.program.accesses import Touch
+from tsc.program.expand import operand_of
+from tsc.program.model import Task
+from tsc.program.tree import Block, Guard, Loop, Step, TileLoop, steps
+
+Ring = tuple[str, int]
+
+_TELL = frozenset(("commit", "release", "pass", "arrive", "sync", "task_sync"))
+_HEAR = frozenset(("acquire", "wait", "take", "sync", "task_sync"))
+_NONE = frozenset[Ring]()
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What stands ahead of a step: a wait for loads, with the fragments that they wrote, one for stores, and
+    the fences of tensor memory that no ring guards.
+    """
+
+    loads: bool = False
+    stores: bool = False
+    fragments: frozenset[str] = frozenset()
+    fence_before: bool = False
+    fence_after: bool = False
+
+    def __or__(self, other: Waits) -> Waits:
+        return Waits(
+            self.loads or other.loads,
+            self.stores or other.stores,
+            self.fragments | other.fragments,
+            self.fence_before or other.fence_before,
+            self.fence_after or other.fence_after,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TensorWaits:
+    """The waits of a task by the index of the step behind them, those at its end, and what is refused."""
+
+    ahead: Mapping[int, Waits]
+    at_end: Waits
+    refused: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What may be under way: loads into fragments, and from and to which tensor memory; and which of the
+    memory that no ring guards was touched since others last heard of it, or not yet since they were heard.
+    """
+
+    fragments: frozenset[str] = frozenset()
+    read: frozenset[Ring] = _NONE
+    written: frozenset[Ring] = _NONE
+    untold: frozenset[Ring] = _NONE
+    unheard: frozenset[Ring] = _NONE
+
+    def __or__(self, other: _State) -> _State:
+        return _State(
+            self.fragments | other.fragments,
+            self.read | other.read,
+            self.written | other.written,
+            self.untold | other.untold,
+            self.unheard | other.unheard,
+        )
+
+
+def tensor_waits(kernel: Kernel, task: Task) -> TensorWaits:
+    """Find the waits of a task."""
+    return _Walk(kernel, task).run()
+
+
+class _Walk:
+    def __init__(self, kernel: Kernel, task: Task) -> None:
+        self.kernel, self.task, self.program = kernel, task, kernel.program
+        self.touched = {step.index: tuple(self.program.touches(step, task)) for step in task.steps()}
+        self.plain = frozenset(
+            place
+            for found in self.touched.values()
+            for touch in found
+            if touch.engine in (Engine.TMEM, Engine.TCGEN05)
+            for place in self.places(touch)
+            if not self.program.memories[place[0]].ring
+        )
+        self.ahead: dict[int, Waits] = {}
+        self.refused: dict[int, str] = {}
+
+    def run(self) -> TensorWaits:
+        moves = any(touch.engine is Engine.TMEM for found in self.touched.values() for touch in found)
+        if not moves and not self.plain:
+            return TensorWaits({}, Waits(), {})
+        left = self.block(self.task.tree, _State(), ())
+        at_end = Waits(bool(left.read), bool(left.written))
+        return TensorWaits(self.ahead, at_end, self.refused)
+
+    def places(self, touch: Touch) -> Iterator[Ring]:
+        """Yield the tensor memory of an access, under the name of what it lies on."""
+        operand = touch.operand
+        if operand is not None and operand.kind == "tmem":
+            yield self.root(operand.name), operand.copy
+
+    def root(self, name: str) -> str:
+        """Return the resource on whose columns another one lies."""
+        seen = set[str]()
+        while name not in seen and (over := self.program.memories[name].over) is not None:
+            seen.add(name)
+            name = over.name if over.name in self.program.memories else name
+        return name
+
+    # ---- the walk ------------------------------------------------------------------------------------------
+
+    def block(self, block: Block, state: _State, behind: tuple[Block, ...]) -> _State:
+        """Walk a block; `behind` are the blocks that follow it, the nearest first."""
+        for number, node in enumerate(block):
+            rest = (block[number + 1 :], *behind)
+            match node:
+                case Step():
+                    state = self.step(node, state, rest)
+                case Guard():
+                    state = self.block(node.then, state, rest) | self.block(node.otherwise, state, rest)
+                case Loop():
+                    for piece in node.pieces:
+                        state = self.repeated(piece.body, state, rest)
+                case TileLoop():
+                    state = self.repeated(node.body, state, rest)
+        return state
+
+    def repeated(self, body: Block, state: _State, behind: tuple[Block, ...]) -> _State:
+        while True:
+            after = state | self.block(body, state, (body, *behind))
+            if after == state:
+                return state
+            state = after
+
+    def step(self, step: Step, state: _State, behind: tuple[Block, ...]) -> _State:
+        waits = self.asked(step, state, behind)
+        self.ahead[step.index] = self.ahead.get(step.index, Waits()) | waits
+        if waits.loads:
+            state = replace(state, fragments=frozenset(), read=_NONE)
+        if waits.stores:
+            state = replace(state, written=_NONE)
+        if waits.fence_before or (self.told(step) and self.fenced(step)):
+            state = replace(state, untold=_NONE)
+        if waits.fence_after:
+            state = replace(state, unheard=_NONE)
+        if step.verb in _HEAR and not self.fenced(step):
+            state = replace(state, unheard=self.plain)
+        for touch in self.touched[step.index]:
+            if touch.engine is not Engine.TMEM:
+                continue
+            places = frozenset(self.places(touch))
+            state = replace(state, untold=state.untold | places & self.plain)
+            if touch.operand is not None and touch.operand.kind == "registers":
+                if touch.writes:
+                    state = replace(state, fragments=state.fragments | {touch.operand.name})
+            elif touch.writes:
+                state = replace(state, written=state.written | places)
+            else:
+                state = replace(state, read=state.read | places)
+        return state
+
+    def asked(self, step: Step, state: _State, behind: tuple[Block, ...]) -> Waits:
+        """Return what a step needs ahead of it."""
+        loads = stores = after = False
+        for touch in self.touched[step.index]:
+            own = frozenset(self.places(touch))
+            after = after or bool(own & state.unheard)
+            if touch.engine is Engine.TMEM:
+                loads = loads or (touch.writes and bool(own & state.read)) or self.early(touch, state, behind)
+                stores = stores or (touch.reads and bool(own & state.written))
+                loads = loads or (touch.reads and self.uses(touch, state))
+            elif touch.engine is Engine.TCGEN05 and own & (state.read | state.written | state.untold):
+                self.refused[step.index] = (
+                    f"`{touch.reference}` is moved by all threads of `{self.task.label}` and used by one, "
+                    "with nothing between that they meet at"
+                )
+            else:
+                loads = loads or self.uses(touch, state)
+        told = self.told(step)
+        loads = loads or bool(told & state.read)
+        stores = stores or bool(told & state.written)
+        held = state.fragments if loads else frozenset[str]()
+        before = bool(told & state.untold) and not self.fenced(step)
+        return Waits(loads, stores, held, before, after)
+
+    @staticmethod
+    def uses(touch: Touch, state: _State) -> bool:
+        """Whether an access is to a fragment that loads may still write."""
+        operand = touch.operand
+        return operand is not None and operand.kind == "registers" and operand.name in state.fragments
+
+    def fenced(self, step: Step) -> bool:
+        """Whether a step has its own fences, as that of a ring of tensor memory or a signal has; a store ring
+        is its task's own.
+        """
+        reference = operand_of(step)
+        operand = None if reference is None else self.kernel.meaning(reference, self.task, step)
+        names = () if reference is None else self.program.meanings.group_members(reference.name)
+        copy = 0 if operand is None else operand.copy
+        rings = [self.program.pipelines.get((name, copy)) for name in names]
+        if any(ring is not None and ring.store_ring for ring in rings):
+            return True
+        return any(self.program.memories[n].kind != "smem" for n in names if n in self.program.memories)
+
+    def told(self, step: Step) -> frozenset[Ring]:
+        """Return the tensor memory of which a step tells others: that of its rings, and what has none."""
+        if step.verb not in _TELL:
+            return _NONE
+        reference = operand_of(step)
+        operand = None if reference is None else self.kernel.meaning(reference, self.task, step)
+        if operand is None or reference is None:
+            return self.plain
+        names = self.program.meanings.group_members(reference.name)
+        rings = [self.program.pipelines.get((name, operand.copy)) for name in names]
+        if any(ring is not None and ring.store_ring for ring in rings):
+            return _NONE
+        found = (name for name in names if name in self.program.memories)
+        return self.plain | {(self.root(name), operand.copy) for name in found}
+
+    def early(self, touch: Touch, state: _State, behind: tuple[Block, ...]) -> bool:
+        """Whether a load waits for those before it, because what they wrote is used before what it writes."""
+        operand = touch.operand
+        if operand is None or operand.kind != "registers" or not touch.writes:
+            return False
+        others = state.fragments - {operand.name}
+        for node in (node for block in behind for node in block) if others else ():
+            for step in steps((node,)):
+                used = {
+                    other.operand.name
+                    for other in self.touched[step.index]
+                    if other.operand is not None and (other.engine is not Engine.TMEM or other.reads)
+                }
+                if operand.name in used:
+                    return False
+                if used & others:
+                    return True
+        return False
