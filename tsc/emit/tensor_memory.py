@@ -37,6 +37,7 @@ def tensor_memory(kernel: Kernel) -> TensorMemory | None:
         slot,
         (program.threads or 32) // 32 - 1,
         tuple(sorted(found, key=lambda region: region.offset)),
+        group=kernel.group,
     )
 
 
@@ -58,7 +59,7 @@ def constants(kernel: Kernel) -> tuple[Constant, ...]:
 
 
 def engines(kernel: Kernel, task: Task, ring: tuple[str, int] | None = None) -> frozenset[Engine]:
-    """Return by which of the tensor core and tensor memory's moves a task touches a ring copy, or anything."""
+    """Return by which of the tensor core and moves of tensor memory a task touches a ring, or anything."""
     return frozenset(
         touch.engine
         for step in task.steps()

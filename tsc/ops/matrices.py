@@ -77,7 +77,9 @@ DEVICE void {name}({kind}* d, {"const u32* a" if one.registers else "u64 a"}, u6
 
 
 def accumulates(lowering: Lowering, condition: Expr, steps: int) -> str:
-    """Return the C++ of whether an instruction adds to the accumulator, the first of `steps` if the step does."""
+    """Return the C++ of whether an instruction adds to the accumulator: the first of `steps` as the spec
+    says, the others always.
+    """
     flat = lowering.flat(condition)
     if flat.value is not None:
         return "1" if flat.value else "0" if steps == 1 else "step > 0"

@@ -10,16 +10,19 @@ from dataclasses import dataclass
 from tsc.model import Reference
 from tsc.ops.descriptors import KINDS, instruction_descriptor, matrix_descriptor
 from tsc.ops.lowering import Lowering, TensorMemoryOperand
-from tsc.ops.matrices import STEP, UNIT, Matrix
+from tsc.ops.matrices import PAIRS, STEP, UNIT, Matrix
 
-ROWS = (64, 128)
-"""Rows of an instruction of one CTA."""
 MOST = 256  # columns of an instruction
 COLUMN = 4  # bytes of a lane in one column of tensor memory
 
 
+def rows_of(group: int) -> tuple[int, ...]:
+    """Return the rows that each CTA of a group may have."""
+    return (64, 128) if group == 1 else (128,)
+
+
 def grain(m: int) -> int:
-    """Return what the columns of an instruction of one CTA are a multiple of."""
+    """Return what the columns of an instruction of so many rows, of all CTAs together, are a multiple of."""
     return 8 if m == 64 else 16
 
 
@@ -112,23 +115,20 @@ def product(lowering: Lowering, d: Reference, a: Reference, b: Reference) -> Pro
     left = _matrix(lowering, a) if held is None else None
     a_dtype, bits = (held or right.buffer).dtype if left is None else left.buffer.dtype, right.buffer.bits
     rows, depth = _extents(held, left)
-    if KINDS.get(a_dtype) != KINDS.get(right.buffer.dtype) or a_dtype not in KINDS or acc.dtype != "f32":
-        lowering.refuse(
-            f"no `tcgen05_mma` makes `{acc.dtype}` of `{a_dtype}` and `{right.buffer.dtype}`"
-        )
-    if "e2m1" in (a_dtype, right.buffer.dtype):
-        lowering.refuse("`tcgen05_mma` of 4-bit operands without scales is not generated yet")
-    if (rows, right.extent) != acc.shape or depth != right.k:
+    group = lowering.group
+    columns = group * right.extent
+    partners, _ = PAIRS.get(a_dtype, (frozenset[str](), frozenset[str]()))
+    if right.buffer.dtype not in partners or acc.dtype != "f32":
+        lowering.refuse(f"no `tcgen05_mma` makes `{acc.dtype}` of `{a_dtype}` and `{right.buffer.dtype}`")
+    if (rows, columns) != acc.shape or depth != right.k:
         lowering.refuse(
             f"`{a}` is {rows} by {depth} and `{b}` {right.extent} by {right.k}, which makes no "
             f"{' by '.join(map(str, acc.shape))} of `{acc.text}`"
         )
-    if rows not in ROWS or right.extent % grain(rows) or not 0 < right.extent <= MOST:
-        lowering.refuse(f"no `tcgen05_mma` makes {rows} by {right.extent}")
+    if rows not in rows_of(group) or columns % grain(group * rows) or not 0 < columns <= MOST:
+        lowering.refuse(f"no `tcgen05_mma` makes {rows} by {columns}")
     if depth * bits // 8 % STEP:
-        lowering.refuse(
-            f"`tcgen05_mma` takes {STEP} bytes of k at a time, and `{b}` has {depth * bits // 8}"
-        )
+        lowering.refuse(f"`tcgen05_mma` takes {STEP} bytes of k at a time, and `{b}` has {depth * bits // 8}")
     if held is not None and rows != 128:
         lowering.refuse(f"`{a}` has {rows} rows in tensor memory, and `tcgen05_mma` is generated for 128")
     for matrix in (left, right):
@@ -136,8 +136,8 @@ def product(lowering: Lowering, d: Reference, a: Reference, b: Reference) -> Pro
             lowering.refuse(f"`{matrix.reference}` is transposed, which is not generated for `tf32`")
     steps = depth * bits // 8 // STEP
     one = Instruction(
-        rows,
-        right.extent,
+        group * rows,
+        columns,
         STEP * 8 // bits,
         acc.dtype,
         a_dtype,
@@ -146,6 +146,7 @@ def product(lowering: Lowering, d: Reference, a: Reference, b: Reference) -> Pro
         right.buffer.swizzle,
         left is not None and left.mn,
         right.mn,
+        group,
     )
     d_text = lowering.named("u32", "sum", acc.address)
     if left is None:

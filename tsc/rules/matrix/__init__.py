@@ -1,4 +1,4 @@
-"""TSC220 to TSC231: fragments, matrix products, and the registers that both take."""
+"""TSC220 to TSC232: fragments, matrix products, and the registers that both take."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tsc.rules.matrix import (
     part_outside_fragment,
     product_does_not_fit,
     product_of_wrong_dtypes,
+    tensor_product_does_not_fit,
     too_few_registers_at_start,
 )
 
@@ -32,4 +33,5 @@ RULES: tuple[ModuleType, ...] = (
     operand_in_wrong_registers,
     too_few_registers_at_start,
     fragments_exceed_registers,
+    tensor_product_does_not_fit,
 )

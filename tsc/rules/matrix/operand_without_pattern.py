@@ -1,8 +1,9 @@
 """Multiplies from shared memory that is not swizzled, or begins within a span of its swizzle.
 
 What it does
-    Checks that each buffer which `wgmma` reads has a swizzle, which asks for rows of a multiple of 32 bytes,
-    and that each warpgroup which has its own columns of a transposed `b` begins at a span of its own.
+    Checks that each buffer which `wgmma` or `tcgen05_mma` reads has a swizzle, which asks for rows of a
+    multiple of 32 bytes, and that each warpgroup which has its own columns of a transposed `b` begins at a
+    span of its own.
 
 Why is this bad
     The instruction finds its operands by a descriptor, which knows three swizzles. Without one it wants
@@ -23,6 +24,7 @@ from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Buffer, Program
 from tsc.program.storage import derived_swizzle
 from tsc.rules.matrix.products import DEPTH, Product, Side, once, products
+from tsc.rules.matrix.tensor_products import TensorProduct, tensor_products
 
 RULE = Rule(
     "TSC225", "operand-without-pattern", Severity.ERROR, "no descriptor describes an operand of a product"
@@ -31,17 +33,18 @@ RULE = Rule(
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each operand that lies in no pattern, or is cut within one."""
-    yield from once(it for product in products(program) for it in _judge(product))
+    found = (*products(program), *tensor_products(program))
+    yield from once(it for product in found for it in _judge(product))
 
 
-def _judge(product: Product) -> Iterator[Finding]:
+def _judge(product: Product | TensorProduct) -> Iterator[Finding]:
     for one in product.sides:
         cut = not one.transposed and len(one.shape) == 2 and one.depth * one.bits % (8 * DEPTH)
         if one.buffer is not None and not one.buffer.swizzle and not cut:  # else its depth is at fault
             yield _flat(one, one.buffer)
     side, fragment = product.b, product.fragment
     if side is None or side.buffer is None or not side.transposed or fragment is None:
-        return
+        return  # who multiplies for the whole CTA shares nothing out
     each, span = fragment.columns * side.bits // 8, side.buffer.swizzle
     if fragment.split == "columns" and fragment.warpgroups > 1 and span and each % span:
         fits = derived_swizzle(each)

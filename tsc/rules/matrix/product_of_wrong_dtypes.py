@@ -1,8 +1,8 @@
 """Multiplies dtypes that the tensor core does not, or adds them up in one that it cannot.
 
 What it does
-    Checks the operands of each `wgmma`, both bf16, f16 or tf32, or each of them e4m3 or e5m2, and its
-    accumulator: f32, or f16 for operands of f16, e4m3 and e5m2.
+    Checks the operands of each `wgmma` and `tcgen05_mma`, both bf16, f16 or tf32, or each of them e4m3 or
+    e5m2, and its accumulator: f32, or with `wgmma` f16 for operands of f16, e4m3 and e5m2.
 
 Why is this bad
     There is no such instruction, and bits read as another type are other numbers.
@@ -18,11 +18,12 @@ Use instead
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.rules.matrix.products import Product, once, products
+from tsc.rules.matrix.tensor_products import TensorProduct, tensor_products
 from tsc.spec.wording import series
 
 RULE = Rule("TSC223", "product-of-wrong-dtypes", Severity.ERROR, "no matrix product of these dtypes exists")
@@ -39,15 +40,18 @@ _MENDS = {
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each operand, pair and accumulator of a wrong dtype."""
-    yield from once(it for product in products(program) for it in _judge(product))
+    yield from once(it for product in products(program) for it in _judge(product, SUMS))
+    wide = {dtype: ("f32",) for dtype in SUMS}
+    yield from once(it for product in tensor_products(program) for it in _judge(product, wide))
 
 
-def _judge(product: Product) -> Iterator[Finding]:
+def _judge(product: Product | TensorProduct, sums: Mapping[str, tuple[str, ...]]) -> Iterator[Finding]:
+    verb = product.step.verb
     wrong = [side for side in product.sides if side.dtype not in SUMS]
     for side in wrong:
         yield Finding(
             RULE.name,
-            f"`wgmma` multiplies {series(tuple(SUMS))}, and `{side.text}` is {side.dtype}",
+            f"`{verb}` multiplies {series(tuple(SUMS))}, and `{side.text}` is {side.dtype}",
             Place(side.route),
             (side.place,),
             help=_MENDS.get(side.dtype, f"`convert` it into one of {series(tuple(SUMS), 'or')} first"),
@@ -66,11 +70,11 @@ def _judge(product: Product) -> Iterator[Finding]:
         )
         return
     dtype = product.sides[0].dtype
-    if to.dtype not in SUMS[dtype]:
+    if to.dtype not in sums[dtype]:
         yield Finding(
             RULE.name,
-            f"products of {dtype} add up in {series(SUMS[dtype], 'or')}, and `{to.name}` is {to.dtype}",
-            Place((*product.step.route, "wgmma")),
+            f"products of {dtype} add up in {series(sums[dtype], 'or')}, and `{to.name}` is {to.dtype}",
+            Place((*product.step.route, verb)),
             (Place((*to.route, "dtype"), label="the accumulator"), product.sides[0].place),
             help=f"make `{to.name}` f32" + (", and `convert` it afterwards" if to.dtype in SUMS else ""),
         )
