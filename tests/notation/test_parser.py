@@ -47,7 +47,9 @@ def test_a_text_may_have_several_lines() -> None:
     [
         ("relu(a", "(a", "`(` is not closed", "write `)`"),
         ("a) + (b", ") +", "`)` closes nothing", "remove it"),
-        ("a @", "", "cannot be read", ""),
+        ("a @", "@", "nothing stands to the right of `@`", "second operand"),
+        ("relu(a @ b + ) @ c", "+", "nothing stands to the right of `+`", "or remove it"),
+        ("a b", "a b", "cannot be read", ""),
         ("a @ b.t", ".t", "`.t` is not part", "`.T` of a matrix"),
         ("a ** 2", "a ** 2", "`**` is not part", "a product"),
         ("a + sqrt(x)", "sqrt", "`sqrt` is not a function", "1 / rsqrt(x)"),

@@ -179,7 +179,8 @@ NO_PLACE = {
     "new constant": (
         [],
         ["constants.NEW=4"],
-        "4:1 'constants' bad-override: `--set constants.NEW=4` sets nothing: `constants` has no `NEW`",
+        "4:1 'constants' bad-override: `--set constants.NEW=4` sets nothing: `constants` has no `NEW`; "
+        "no names are added; `--set 'constants={...}'` writes all of them",
     ),
     "entry": (
         [],

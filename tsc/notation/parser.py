@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from typing import Final
 
 from tsc.expr.hints import closest, listing
@@ -46,6 +47,7 @@ _INSTEAD: Final = {
     "matmul": "write `a @ b`",
     "transpose": "write `x.mT`",
 }
+_UNFINISHED: Final = re.compile(r"(?P<operator>[-@+*/<>=])\s*(?=[),]|$)")
 _BLANKS: Final = str.maketrans("\t\r\n", "   ")
 
 
@@ -73,6 +75,10 @@ def parse(text: str) -> Node:
     except (MemoryError, RecursionError):
         raise _too_deep(0, len(text)) from None
     except (SyntaxError, ValueError) as error:
+        if alone := _UNFINISHED.search(text):
+            operator, place = alone["operator"], alone.start()
+            message = f"nothing stands to the right of `{operator}`"
+            raise NotationError(message, place, place + 1, "write its second operand, or remove it") from None
         start = min(max((getattr(error, "offset", None) or 2) - 2, 0), len(text))
         end = min(max((getattr(error, "end_offset", None) or 0) - 2, start + 1), len(text))
         raise NotationError(

@@ -202,6 +202,8 @@ def _set_place(data: object, setting: Setting, findings: list[Finding]) -> objec
                 above = setting.route[:depth]
                 message = f"`{setting.option}` sets nothing: {_absence(above, part, value)}"
                 help = did_you_mean(part, known) if isinstance(part, str) else ""
+                if not help and not owner and isinstance(part, str) and isinstance(value, dict):
+                    help = f"no names are added; `--set '{show_route(above)}={{...}}'` writes all of them"
                 findings.append(Finding("bad-override", message, Place(above, "key"), help=help))
                 return data
             inner, absent = {}, absent or depth + 1
