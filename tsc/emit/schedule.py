@@ -69,16 +69,20 @@ class Schedule:
         return (*self._head(), *self.function.prelude.items()), tuple(body)
 
     def _drains(self) -> list[Item]:
-        """Wait until every stage that this task filled has come back from all CTAs of the cluster: peers'
-        last arrivals have to land before this CTA's shared memory goes away.
+        """Wait until every stage that this task filled has come back, where peers or the tensor core give it
+        back: their last arrivals have to land before this CTA's shared memory goes away.
         """
         items: list[Item] = []
+        peers = False
         for memory, copy in dict.fromkeys(
             ring for step in self.task.steps() if step.verb == "acquire" for ring in self.rings.members(step)
         ):
-            if self.kernel.reaches(memory.name, copy):
+            reaches = self.kernel.reaches(memory.name, copy)
+            peers |= reaches
+            if reaches or Engine.TCGEN05.value in self.kernel.engines(memory.name, copy)[0]:
                 items += self.rings.drain(self.rings.end(memory, copy, "write"))
-        note = Comment("Peers' last arrivals have to land while this CTA's shared memory is there.")
+        who = "Peers'" if peers else "The tensor core's"
+        note = Comment(f"{who} last arrivals have to land while this CTA's shared memory is there.")
         return [note, *items] if items else []
 
     def promises(self) -> tuple[Expr, ...]:

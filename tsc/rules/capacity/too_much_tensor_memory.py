@@ -1,10 +1,12 @@
 """Needs more columns of tensor memory than there are.
 
 What it does
-    Adds up the columns of all stages and copies.
+    Adds up the columns of all stages and copies, and compares what is allocated, a power of two from 32 on,
+    for all CTAs that a multiprocessor shall hold (`ctas_per_sm`).
 
 Why is this bad
-    Tensor memory has 512 columns; the allocation would wait for ever.
+    Tensor memory has 512 columns. An allocation of more waits for ever, one that other CTAs have left no room
+    for until they end.
 
 Example
     acc: {kind: tmem, stages: 3, dtype: f32, shape: [128, 256]}     # 768 columns
@@ -19,6 +21,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
+from tsc.program.storage import allocated_columns
 
 RULE = Rule(
     "TSC208", "too-much-tensor-memory", Severity.ERROR, "a CTA needs more tensor memory than there is"
@@ -27,8 +30,18 @@ RULE = Rule(
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield one finding, at the largest resource."""
-    target, columns = program.target, program.tmem_columns
-    if target is None or columns is None or not target.tmem_columns or columns <= target.tmem_columns:
+    target, columns, ctas = program.target, program.tmem_columns, program.spec.launch.ctas_per_sm
+    if target is None or not columns or not target.tmem_columns:
+        return
+    taken = allocated_columns(columns)
+    if columns <= target.tmem_columns < taken * ctas:
+        yield Finding(
+            RULE.name,
+            f"{ctas} CTAs allocate {taken} columns each, and a multiprocessor has {target.tmem_columns}",
+            Place(("launch", "ctas_per_sm")),
+            help=f"write `ctas_per_sm: {target.tmem_columns // taken}`, or use fewer columns",
+        )
+    if columns <= target.tmem_columns:
         return
     placed = [m for m in program.memories.values() if m.kind == "tmem" and m.over is None]
     parts = ", ".join(f"{m.name} {max(1, m.stages or 1) * m.copies} x {m.stage_bytes}" for m in placed)
