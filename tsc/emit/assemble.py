@@ -19,7 +19,6 @@ from tsc.emit.works import Works
 from tsc.program.model import Program, Task
 from tsc.program.storage import BARRIER_BYTES
 from tsc.source.document import Document
-from tsc.source.route import Route
 from tsc.version import VERSION
 
 
@@ -108,7 +107,7 @@ def plan_kernel(
         cluster=cluster_dims(program),
         threads=program.threads or 0,
         ctas_per_sm=program.spec.launch.ctas_per_sm,
-        shared_used=bool(signals or tensor) or any(schedule.function.uses_shared for _, schedule, _ in pending),
+        shared_used=bool(signals or tensor) or any(one.function.uses_shared for _, one, _ in pending),
         remote=kernel.remote,
         parted=kernel.parted,
         sanitize=sanitize,
@@ -192,8 +191,10 @@ def _refuse_features(kernel: Kernel) -> None:
     """Refuse what is not a matter of any one step."""
     program = kernel.program
     spec = program.spec
-    if spec.launch.cta_group == 2:
-        kernel.refuse(("launch", "cta_group"), "pairs of CTAs are not generated yet")
+    first = program.cluster[0][0] if program.cluster else ""
+    if spec.launch.cta_group == 2 and kernel.axis(first)[1] != 1:
+        # The hardware pairs ranks, and those run fastest along x.
+        kernel.refuse(("launch", "cta_group"), f"pairs along `{first}` are not generated: they lie along `x`")
     if spec.debug is not None and spec.debug.trace:
         kernel.refuse(("debug", "trace"), "`trace` is not generated yet")
     if spec.debug is not None and spec.debug.count_tiles:
@@ -202,7 +203,3 @@ def _refuse_features(kernel: Kernel) -> None:
         if memory.released_by == "one" and len(set(releases(kernel, memory.name))) > 1:
             sentence = f"tasks of different sizes that release `{memory.name}` by turns are not generated yet"
             kernel.refuse((*memory.route, "released_by"), sentence)
-    for task in program.tasks:
-        if task.ctas == "leader":
-            route: Route = (*task.route, "ctas")
-            kernel.refuse(route, "a task of the leading CTA alone is not generated yet")

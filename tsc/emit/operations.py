@@ -8,7 +8,8 @@ from typing import Any, Literal, NoReturn
 from typing_extensions import override
 
 from tsc.emit import registers
-from tsc.emit.brackets import Brackets, loads_of
+from tsc.emit.announcements import announcement
+from tsc.emit.brackets import Brackets
 from tsc.emit.function import Function
 from tsc.emit.kernel import bits_of
 from tsc.emit.operands import (
@@ -231,6 +232,17 @@ class StepLowering(Lowering):
         return f"{cta_rank(self.function)} + {apart}"
 
     @override
+    def for_pair(self, reference: Reference) -> bool:
+        operand = self.meaning(reference)
+        reads, _ = self.kernel.engines(operand.name, operand.copy)
+        return self.group == 2 and Engine.TCGEN05.value in reads
+
+    @property
+    @override
+    def group(self) -> int:
+        return self.kernel.group
+
+    @override
     def tensor_map(self, key: MapKey) -> str:
         return self.function.parameter(self.kernel.tensor_map(key))
 
@@ -347,33 +359,13 @@ def lower_operation(
     items: list[Item] = [Instruction(operation.template, fields)]
     if fields.get("only"):
         items = [Compound("if", {"condition": fields["only"]}, tuple(items))]
-    announced = announcement(rings, brackets, step, fields)
-    if announced is not None:
-        items.insert(0, announced)
+    items[:0] = announcement(rings, brackets, step, fields)
     leader = function.leader() if operation.issuer == "one" else ""
     if leader:
         items = [Compound("if", {"condition": leader}, tuple(items))]
     if step.verb == "store_wait" and leader:
         items.append(Statement("sync", {"task": function.task_name()}))
     return [*cp_async_fence(function, rings, step), *lowering.before, *items]
-
-
-def announcement(rings: Rings, brackets: Brackets, step: Step, fields: Mapping[str, Any]) -> Item | None:
-    """Return the statement by which a load announces its bytes, or those of its whole bracket."""
-    filled = loads_of(step, rings.kernel, rings.task)
-    if not filled or step.index in brackets.quiet:
-        return None
-    total = brackets.totals.get(step.index)
-    size = total if total is not None else fields["bytes"]
-    arrives = step.index in brackets.totals and all(fills_alone(rings, *ring) for ring in filled)
-    fields = {"barrier": fields["barrier"], "bytes": size}
-    return Statement("arrive_expect" if arrives else "expect", fields)
-
-
-def fills_alone(rings: Rings, ring: str, copy: int) -> bool:
-    """Whether the task's arrivals at a ring's full barriers are made by the one thread that issues loads."""
-    members = rings.together(rings.program.memories[ring], copy, "write")
-    return rings.arrives(members, "write") in ("one", "leader")
 
 
 def cp_async_fence(function: Function, rings: Rings, step: Step) -> list[Item]:

@@ -146,6 +146,8 @@ class Region:
 class TensorMemory:
     """What a CTA takes of tensor memory: columns needed and allocated, the constant that names the slot in
     shared memory for its address, the warp that allocates and frees, and what lies in which columns.
+
+    `group` is 2 where that warp of both CTAs of a pair does so together.
     """
 
     columns: int
@@ -154,6 +156,7 @@ class TensorMemory:
     warp: int
     regions: tuple[Region, ...]
     constants: tuple[Constant, ...] = ()
+    group: int = 1
 
 
 @dataclass(frozen=True, slots=True)

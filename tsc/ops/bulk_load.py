@@ -52,6 +52,11 @@ def bind(step: BulkLoad, lowering: Lowering) -> dict[str, Any]:
         "only": "",
         "bytes": plan.bytes if plan.static is None else plan.static,
     }
+    if lowering.for_pair(step.to):
+        lowering.refuse(
+            f"`bulk_load` tells no other CTA, and `{step.to}` is read by the tensor cores of a pair: "
+            "`tma_load` does"
+        )
     group = lowering.multicast(step.multicast) if step.multicast is not None else None
     if group is not None and group.size > 1:
         fields["mask"] = group.mask

@@ -211,6 +211,17 @@ class Lowering(Protocol):
         """Look a cluster axis up."""
         ...
 
+    def for_pair(self, reference: Reference) -> bool:
+        """Whether the tensor cores of a pair of CTAs read the ring of an operand, so that its leader's
+        barriers count what both fill.
+        """
+        ...
+
+    @property
+    def group(self) -> int:
+        """CTAs whose tensor cores work together: 2 in pairs, else 1."""
+        ...
+
     def peer(self, axis: str, place: Expr) -> str:
         """Return the C++ of the rank in the cluster of the CTA at a place along an axis."""
         ...

@@ -43,17 +43,20 @@ TEMPLATE = """
 {% endfor %}
 {% for part in parts %}
 {% if mask %}
-{{ lead }}tma_load_multicast{{ cache }}(
+{{ lead }}tma_load{{ pair }}_multicast{{ cache }}(
 {{- part.address }}, {{ map }}, {{ barrier }}, {{ mask }}, {{ part.at }});
 {% else %}
-{{ lead }}tma_load{{ cache }}({{ part.address }}, {{ map }}, {{ barrier }}, {{ part.at }});
+{{ lead }}tma_load{{ pair }}{{ cache }}({{ part.address }}, {{ map }}, {{ barrier }}, {{ part.at }});
 {% endif %}
 {% endfor %}
 """
 
 
 def bind(step: TmaLoad, lowering: Lowering) -> dict[str, Any]:
-    """Name the instructions; `bytes` arrive in every receiving CTA, whoever issues them."""
+    """Name the instructions; `bytes` arrive in every receiving CTA, whoever issues them.
+
+    What the tensor cores of a pair read is signalled at its leader.
+    """
     tensor, buffer = lowering.tensor(step.tma_load), lowering.buffer(step.to, "write")
     group = lowering.multicast(step.multicast) if step.multicast is not None else None
     group = None if group is not None and group.size == 1 else group
@@ -65,6 +68,7 @@ def bind(step: TmaLoad, lowering: Lowering) -> dict[str, Any]:
         "parts": plan.parts,
         "map": plan.map,
         "barrier": lowering.barrier(step.to),
+        "pair": "_pair" if lowering.for_pair(step.to) else "",
         "mask": group.mask if group is not None else "",
         "cache": lowering.cache(step.cache),
         "only": f"{group.rank} == 0" if group is not None and share is None else "",
