@@ -82,7 +82,6 @@ CASES = {
             "warps: 1", "warps: 1\n    ctas: leader"
         )
     ],
-    "`kind: tmem`": operation("{do: nothing}", SCORES, "sm_100a"),
     "`interleave`": [spec(more_of_ring=", interleave: 2")],
     "try steps of a `merge` or `fork`": [
         spec(
@@ -130,7 +129,6 @@ CASES = {
             store=[TAKEN[0], "{tma_store: y, at: [tile.m, 0], from: ring, rows: m - tile.m}", *TAKEN[2:]]
         ).replace("[64, 64]", "[64, 32]")
     ],
-    "`tcgen05_mma`": operation("{tcgen05_mma: s, a: ring, b: ring}", SCORES, "sm_100a"),
     "`tcgen05_ld`": operation("{tcgen05_ld: f, from: s}", ON_TENSOR_MEMORY, "sm_100a"),
     "`tcgen05_st`": operation("{tcgen05_st: s, from: f}", ON_TENSOR_MEMORY, "sm_100a"),
     "`tcgen05_cp`": operation("{tcgen05_cp: s, from: ring}", SCORES, "sm_100a"),
@@ -174,4 +172,4 @@ def test_what_has_a_dagger_in_a_table_of_keys_has_a_row() -> None:
     words = " ".join(ROWS)
     inner = {"of", "stage", "producer", "consumer", "split", "expect"}  # of a key that has a row
     missing = {key for key in keys if key.partition(":")[0] not in words} - inner
-    assert missing <= {"tmem", "f"}, missing
+    assert missing <= {"f"}, missing

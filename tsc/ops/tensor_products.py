@@ -21,9 +21,11 @@ def rows_of(group: int) -> tuple[int, ...]:
     return (64, 128) if group == 1 else (128,)
 
 
-def grain(m: int) -> int:
-    """Return what the columns of an instruction of so many rows, of all CTAs together, are a multiple of."""
-    return 8 if m == 64 else 16
+def grain(rows: int, group: int) -> int:
+    """Return what the columns of an instruction are a multiple of, by the rows of each CTA: for pairs what
+    every kind takes.
+    """
+    return 32 if group == 2 else 8 if rows == 64 else 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def product(lowering: Lowering, d: Reference, a: Reference, b: Reference) -> Pro
             f"`{a}` is {rows} by {depth} and `{b}` {right.extent} by {right.k}, which makes no "
             f"{' by '.join(map(str, acc.shape))} of `{acc.text}`"
         )
-    if rows not in rows_of(group) or columns % grain(group * rows) or not 0 < columns <= MOST:
+    if rows not in rows_of(group) or columns % grain(rows, group) or not 0 < columns <= MOST:
         lowering.refuse(f"no `tcgen05_mma` makes {rows} by {columns}")
     if depth * bits // 8 % STEP:
         lowering.refuse(f"`tcgen05_mma` takes {STEP} bytes of k at a time, and `{b}` has {depth * bits // 8}")

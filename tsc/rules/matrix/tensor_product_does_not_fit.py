@@ -3,7 +3,8 @@
 What it does
     Checks each `tcgen05_mma`: both operands have two dimensions and equally much of k, a multiple of 32
     bytes, `a` has the rows of the accumulator and `b` a row for each of its columns (a pair of CTAs: for each
-    of its half); 64 or 128 rows (a pair: 128 in each CTA), and columns in steps of 8 or 16, up to 256.
+    of its half). There are 64 or 128 rows (in a pair 128 in each CTA), and up to 256 columns, in steps of 8
+    for 64 rows, of 16 for 128 and of 32 in a pair.
 
 Why is this bad
     The instruction knows these shapes alone. It would read past an operand, or leave out a part of it.
@@ -63,7 +64,7 @@ def _judge(product: TensorProduct) -> Iterator[Finding]:
         help = f"the next depth that is: {max(1, -(-one.depth // step)) * step:,}"
         yield Finding(RULE.name, message, Place(one.route), (one.place,), help=help)
     (rows, columns), known = to.shape, rows_of(product.group)
-    message, step = "", grain(product.group * rows)
+    message, step = "", grain(rows, product.group)
     if rows not in known:
         many = series(tuple(map(str, known)), "or")
         message = f"`tcgen05_mma` makes {many} rows, and `{to.name}` has {rows:,}"
