@@ -150,13 +150,17 @@ def product(lowering: Lowering, d: Reference, a: Reference, b: Reference) -> Pro
         right.mn,
         group,
     )
-    d_text = lowering.named("u32", "sum", acc.address)
+    d_text = _named(lowering, "sum", acc.address)
     if left is None:
-        address = lowering.named("u32", "left", held.address if held is not None else "")
+        address = _named(lowering, "left", held.address if held is not None else "")
         a_text = address + (f" + {STEP // COLUMN} * step" if steps > 1 else "")
     else:
         a_text = _moved(lowering, left, "left", steps)
     return Product(one, steps, d_text, a_text, _moved(lowering, right, "right", steps))
+
+
+def _named(lowering: Lowering, hint: str, text: str) -> str:
+    return text if text.isidentifier() else lowering.named("u32", hint, text)
 
 
 def _extents(held: TensorMemoryOperand | None, left: Matrix | None) -> tuple[int, int]:
@@ -176,5 +180,5 @@ def _matrix(lowering: Lowering, reference: Reference) -> Matrix:
 
 def _moved(lowering: Lowering, matrix: Matrix, hint: str, steps: int) -> str:
     text = lowering.matrix_words(matrix.buffer, matrix.reference, low(matrix))
-    name = lowering.named("u32", hint, text)
+    name = _named(lowering, hint, text)
     return name if steps == 1 else f"{name} + {matrix.step()}"

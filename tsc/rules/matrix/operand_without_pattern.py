@@ -33,7 +33,7 @@ RULE = Rule(
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each operand that lies in no pattern, or is cut within one."""
-    found = (*products(program), *tensor_products(program))
+    found: tuple[Product | TensorProduct, ...] = (*products(program), *tensor_products(program))
     yield from once(it for product in found for it in _judge(product))
 
 

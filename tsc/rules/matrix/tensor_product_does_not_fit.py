@@ -27,7 +27,6 @@ from tsc.ops.tensor_products import MOST, grain, rows_of
 from tsc.program.model import Program
 from tsc.rules.matrix.products import DEPTH, once, size
 from tsc.rules.matrix.tensor_products import TensorProduct, tensor_products
-from tsc.spec.wording import series
 
 RULE = Rule(
     "TSC232", "tensor-product-does-not-fit", Severity.ERROR, "the extents of a `tcgen05_mma` do not fit"
@@ -66,10 +65,11 @@ def _judge(product: TensorProduct) -> Iterator[Finding]:
     (rows, columns), known = to.shape, rows_of(product.group)
     message, step = "", grain(rows, product.group)
     if rows not in known:
-        many = series(tuple(map(str, known)), "or")
-        message = f"`tcgen05_mma` makes {many} rows, and `{to.name}` has {rows:,}"
+        message = f"`tcgen05_mma` makes {' or '.join(map(str, known))} rows, and `{to.name}` has {rows:,}"
+        help = f"give `{to.name}` {min(known, key=lambda it: abs(it - rows))} rows, and as many of `a`"
     elif columns % step or not step <= columns <= MOST:
         message = f"`tcgen05_mma` makes {step} to {MOST} columns in steps of {step}, and here are {columns:,}"
+        wanted = min(MOST, max(1, -(-columns // step)) * step)
+        help = f"give `{to.name}` {wanted} columns, and as many rows of `b`"
     if message:
-        help = f"give `{to.name}` another shape"
         yield Finding(RULE.name, message, product.place, (product.declared,), help=help)
