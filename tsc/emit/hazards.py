@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from tsc.emit.brackets import Brackets
 from tsc.emit.fragments import pending_products
 from tsc.emit.kernel import Kernel
+from tsc.emit.meetings import unmet_releases
 from tsc.emit.places import ASYNC, Place, own, places_of, stores
 from tsc.ops.base import Engine
 from tsc.program.accesses import Touch, touches
@@ -61,6 +62,7 @@ def find_hazards(kernel: Kernel, task: Task, brackets: Brackets) -> Hazards:
     found = Hazards()
     if not task.single:
         _Walk(kernel, task, found, brackets).block(task.tree, {})
+        found.syncs |= unmet_releases(kernel, task)
     return found
 
 
