@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tsc.emit import pairs
 from tsc.emit.arrivals import shared
 from tsc.emit.brackets import Brackets
 from tsc.emit.function import Function
@@ -15,6 +16,7 @@ from tsc.ops.lowering import Refused
 from tsc.program.accesses import touches
 from tsc.program.expand import operand_of
 from tsc.program.model import Order, Task
+from tsc.program.multicast import Shared
 from tsc.program.tree import Block, Guard, Loop, Step, TileLoop
 from tsc.spec.schedule import Skip
 
@@ -121,13 +123,24 @@ class Steps:
         """Return an arrival with what it waits for of the task's moves from and to tensor memory."""
         return [*before_arrival(self.kernel, self.task, ends), *arrive] if arrive else []
 
-    def by_tensor_core(self, ends: list[RingEnd], engines: frozenset[str], barrier: str) -> list[Item]:
-        """Let the tensor core arrive when it has done what its thread has asked for."""
+    def by_tensor_core(
+        self, ends: list[RingEnd], engines: frozenset[str], barrier: str, loads: tuple[Shared, ...] = ()
+    ) -> list[Item]:
+        """Let the tensor core arrive when it has done what its thread has asked for, at each CTA whose loads
+        fill the stage; that of a pair, at both.
+        """
         others = engines - {Engine.TCGEN05.value, Engine.STORE.value}
         if others:
             what = "threads" if others & {Engine.THREAD.value, Engine.TMEM.value} else "loads"
-            raise Refused(f"a task in which both the tensor core and {what} use `{ends[0].ring.name}` is not generated yet")
-        return [self.rings.guarded(Statement("tensor_commit", {"barrier": barrier}), everybody=False)]
+            name = ends[0].ring.name
+            raise Refused(f"a task in which the tensor core and {what} use `{name}` is not generated yet")
+        function, mask = self.function, ""
+        if self.kernel.group == 2:
+            mask = pairs.mask(function, loads)
+        elif loads:
+            mask = function.builtin(f"{ends[0].label}_peers", "u32", fillers_mask(function, loads))
+        fields = {"barrier": barrier, "group": self.kernel.group, "mask": mask}
+        return [self.rings.guarded(Statement("tensor_commit", fields), everybody=False)]
 
     def arrive_full(self, step: Step, ends: list[RingEnd]) -> list[Item]:
         """Return what hands one stage over, by the engines that filled it."""
@@ -143,6 +156,10 @@ class Steps:
             raise Refused("a ring that `wgmma` fills is not generated yet")
         if Engine.TCGEN05.value in writes:
             return self.by_tensor_core(ends, writes, barrier)
+        if self.kernel.paired((end.ring.name for end in ends), first.copy):
+            if writes == {Engine.TMA.value} and step.index in self.brackets.silent:
+                return []
+            raise Refused(f"`{first.ring.name}` filled for a pair other than by TMA is not generated yet")
         threads, copies = Engine.THREAD.value in writes, Engine.CP_ASYNC.value in writes
         if self.rings.arrives(tuple((end.ring, end.copy) for end in ends), "write") == "leader":
             if step.index in self.brackets.silent:
@@ -210,9 +227,13 @@ class Steps:
         uses = [self.kernel.use(self.task, end.ring.name, end.copy) for end in ends]
         reads = frozenset[str]().union(*(use.engine_reads for use in uses if use is not None))
         if Engine.TCGEN05.value in reads:
-            if loads and self.kernel.cluster_size > 1:
-                raise Refused(f"`{first.ring.name}`, whose loads CTAs share, is not generated yet for the tensor core")
-            return self.by_tensor_core(ends, reads, barrier)
+            return self.by_tensor_core(ends, reads, barrier, loads)
+        if self.kernel.paired((end.ring.name for end in ends), first.copy):
+            if loads or by == "warpgroups":
+                raise Refused(f"threads that read `{first.ring.name}` beside a pair are not generated yet")
+            leaders = pairs.leader_barriers(self.function, self.rings.signals(first), first.label)
+            arrive = Statement("arrive_remote", {"barrier": self.rings.at(leaders, stage)})
+            return self.by_warp(arrive) if by == "warps" else [self.rings.guarded(arrive, by != "leader")]
         if not loads or self.kernel.cluster_size == 1:
             arrive = Statement("arrive", {"barrier": barrier})
             if by == "warpgroups":
