@@ -77,6 +77,15 @@ class _Walk:
                 if touch.writes and touch.reference.name in writers:
                     writers[touch.reference.name].add(step.verb)
         self.private = {name for name, verbs in writers.items() if verbs != {"count_in"}}
+        # What copies to other CTAs read: that they have, the leader alone learns by an `acquire`.
+        copied = {
+            place
+            for step in task.steps()
+            if step.verb == "cluster_copy"
+            for touch in kernel.program.touches(step, task)
+            for place in (places_of(kernel.program, touch) if touch.reads else ())
+        }
+        self.copied = copied.union(*map(self.sharing.others, copied))
 
     def block(self, block: Block, state: State) -> State:
         for node in block:
@@ -195,7 +204,8 @@ class _Walk:
             if any(map(self.shared, state, state.values())):
                 self.found.syncs.add(index)
         for touch, place, spread in touched:
-            if touch.engine is Engine.THREAD and state.get(LED) and self.crosses(place):
+            read_until_led = touch.writes and place in self.copied
+            if touch.engine is Engine.THREAD and state.get(LED) and (self.crosses(place) or read_until_led):
                 self.found.syncs.add(index)
             marks, tensor = state.get(place, NONE), self.sharing.tensor(place)
             by_engine = touch.engine in ASYNC

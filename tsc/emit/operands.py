@@ -143,6 +143,7 @@ def _senders(function: Function, axis: str, sent: Sequence[tuple[int, ...]]) -> 
 
 
 def cta_rank(function: Function) -> str:
+    """Return the C++ of this CTA's rank in its cluster."""
     return function.builtin("rank", "int", "static_cast<int>(cluster_rank())")
 
 

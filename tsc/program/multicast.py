@@ -1,4 +1,5 @@
-"""Which CTAs of a cluster fill each other's stages, by loads that several of them receive.
+"""Which CTAs of a cluster fill each other's stages, by loads that several of them receive and by copies from
+one to another.
 
 What barriers count, where arrivals go and what is proved about both follows from `reached` and `fillers`.
 """
@@ -19,10 +20,14 @@ MOST = 16
 
 @dataclass(frozen=True, slots=True, order=True)
 class Shared:
-    """Loads that all CTAs along an axis receive: each of them loads a part, or, `led`, the first one all."""
+    """Loads that all CTAs along an axis receive: each of them loads a part, or, `led`, the first one all.
+
+    Where there is `sent`, copies instead: the CTA at place i along the axis sends to the one at `sent[i]`.
+    """
 
     axis: str
     led: bool
+    sent: tuple[int, ...] = ()
 
 
 def place(extents: Extents, rank: int, axis: str) -> int:
@@ -60,8 +65,11 @@ def reached(shared: Iterable[Shared], extents: Extents, rank: int) -> tuple[int,
     """Return the CTAs whose stages loads of this one fill, itself included: who reads them lets it go on."""
     found = {rank}
     for one in shared:
-        if not one.led or place(extents, rank, one.axis) == 0:
-            found |= set(along(extents, rank, one.axis))
+        own, peers = place(extents, rank, one.axis), along(extents, rank, one.axis)
+        if one.sent:
+            found |= {peers[to] for to in one.sent[own : own + 1] if to < len(peers)}
+        elif not one.led or own == 0:
+            found |= set(peers)
     return tuple(sorted(found))
 
 
@@ -69,6 +77,9 @@ def fillers(shared: Iterable[Shared], extents: Extents, rank: int) -> tuple[int,
     """Return the CTAs whose loads fill stages of this one, itself included: who reads here tells them."""
     found = {rank}
     for one in shared:
-        peers = along(extents, rank, one.axis)
-        found |= {peers[0]} if one.led else set(peers)
+        own, peers = place(extents, rank, one.axis), along(extents, rank, one.axis)
+        if one.sent:
+            found |= {peer for peer, to in zip(peers, one.sent, strict=False) if to == own}
+        else:
+            found |= {peers[0]} if one.led else set(peers)
     return tuple(sorted(found))

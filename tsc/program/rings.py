@@ -12,6 +12,7 @@ from tsc.program.arrivals import arrivals, one_of_all
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Pipeline, RingUse, Task, Work
 from tsc.program.multicast import Shared, reached
+from tsc.program.sending import sending
 from tsc.program.tree import Block, Step, blocks
 from tsc.spec.document import Spec
 
@@ -67,6 +68,9 @@ def ring_uses(
                     if axis is not None:
                         size = loaded_bytes(memories[touch.operand.name], step, touch)
                         entry.shared.add(Shared(axis, led(step.model, size, cluster.get(axis, 1))))
+                    copied = sending(step, meanings.values, cluster)
+                    if copied is not None:
+                        entry.shared.add(copied)
         for (name, copy), entry in seen.items():
             # Who updates a stage that it has acquired fills it; who updates one that it waited for reads it.
             if not entry.verbs & {"acquire", "commit"} or entry.plain_wait:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tsc.ops.base import Engine as By
 from tsc.ops.base import Mode
+from tsc.ops.cluster_copy import ClusterCopy
 from tsc.program.accesses import Touch as Access
 from tsc.program.model import Memory, Program
 from tsc.program.names import expressions
@@ -15,6 +16,7 @@ from tsc.prove.machine import Block, Fence, Item, Load, Node, Target, Test, Touc
 from tsc.prove.translate.agent import AgentMaker
 from tsc.prove.translate.cluster import conditions
 from tsc.prove.translate.fills import destinations
+from tsc.prove.translate.store_rings import committed
 from tsc.prove.translate.tensors import ENGINES as ENGINE_OF
 from tsc.prove.translate.tensors import Round, only
 from tsc.prove.translate.translation import SegmentSource
@@ -91,7 +93,7 @@ class Accesses:
             maker.frame.leave_out(step.route, f"which stage of `{memory.name}` is meant")
             return None
         if pipeline is not None and pipeline.store_ring:
-            return maker.place(memory, copy, "acquire")
+            return maker.place(memory, copy, committed(maker, memory, copy) if mode == "read" else "acquire")
         return maker.place(memory, copy, "wait" if waited else "acquire")
 
     def register(self, touch: Access) -> Item | None:
@@ -169,9 +171,12 @@ class Accesses:
             return []
         copy = target.operand.copy
         pipeline = maker.program.pipelines.get((memory.name, copy))
-        if not memory.ring or pipeline is None or pipeline.store_ring:
+        if not memory.ring or pipeline is None:
             sentence = f"when the load into `{target.reference}` is there"
             maker.frame.leave_out(step.route, sentence)
+            return []
+        if maker.lines.landings(maker.task, (memory.name,), copy) is None:
+            maker.frame.leave_out(step.route, f"how many copies come to a stage of `{memory.name}`")
             return []
         targets = tuple(self._targets(step, target, memory, copy))
         if not targets:
@@ -180,6 +185,10 @@ class Accesses:
         if cursor is None:
             return []
         barrier = targets[0].barrier
+        # What a copy reads, it reads until its bytes have landed.
+        sources = [item for touch in accesses if not touch.writes and (item := self.item(step, touch))]
+        reads = (Item(item.cells * stages, False, cursor, 1, item.fresh) for item in sources)
+        targets = (*(Target(barrier, item) for item in reads), *targets)
         variants: Block = (Load(step.route, targets),)
         for test, items in self._tensor_items(accesses):
             # The tensor is read until the bytes have landed.
@@ -196,7 +205,9 @@ class Accesses:
             if item is not None and item.cursor is not None:
                 # Bytes for the tensor cores of a pair are counted at its leader.
                 home = cluster.pair_of(cta)[0] if maker.lines.paired((memory.name,), copy) else cta
-                yield Target(maker.lines.barrier(memory, copy, "write", home), item)
+                # The bytes of a copy are announced by the CTA that they come to.
+                weight = int(isinstance(step.model, ClusterCopy))
+                yield Target(maker.lines.barrier(memory, copy, "write", home), item, weight)
 
     # ---- tensors -------------------------------------------------------------------------------------------
 

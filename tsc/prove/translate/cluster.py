@@ -2,7 +2,8 @@
 
 CTAs that share nothing behave alike, so one stands for all. Along an axis that shares loads two stand for
 more: each receives its own loads as well, so that every chain of orders through several CTAs is also one
-through those two. Where a schedule asks for the place in the cluster, all along that axis are looked at.
+through those two. Where a schedule asks for the place in the cluster, or one CTA sends to another, all along
+that axis are looked at.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class Cluster:
         shared = {axis for pipeline in program.pipelines.values() for axis in pipeline.multicast}
         paired = program.spec.launch.cta_group == 2
         self.pair = next((axis for axis, extent in program.cluster if paired and extent > 1), None)
-        named = _named(program)
+        named = _named(program) | {
+            one.axis for pipeline in program.pipelines.values() for one in pipeline.shared if one.sent
+        }
         shared |= named if self.pair is None else {*named, self.pair}
         real = {axis: extent for axis, extent in program.cluster if extent > 1 and (whole or axis in shared)}
         cut = prod(real.values()) > MOST

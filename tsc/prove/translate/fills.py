@@ -5,6 +5,7 @@ from __future__ import annotations
 from tsc.ops.base import Engine
 from tsc.program.accesses import Touch
 from tsc.program.model import Memory
+from tsc.program.sending import sending
 from tsc.program.tree import Step
 from tsc.prove.machine import Cells
 from tsc.prove.translate.frame import Frame, View
@@ -24,6 +25,11 @@ def destinations(frame: Frame, step: Step, touch: Touch, cta: int) -> list[tuple
     cluster = frame.cluster
     if touch.engine is Engine.TCGEN05:
         return [(one, None) for one in cluster.pair_of(cta)]
+    copied = sending(step, frame.program.values, cluster.real)
+    if copied is not None and touch.writes:
+        peers = cluster.peers(cta, copied.axis)
+        to = copied.sent[cluster.place(cta, copied.axis)]
+        return [(peers[to], None)] if to < len(peers) else []
     axis = getattr(step.model, "multicast", None)
     if axis is None or cluster.size == 1 or touch.engine is not Engine.TMA:
         return [(cta, None)]

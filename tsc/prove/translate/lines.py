@@ -14,6 +14,7 @@ from tsc.program.arrivals import arrivals, one_of_all
 from tsc.program.model import Memory, Order, Program, RingUse, Task
 from tsc.program.multicast import fillers, reached
 from tsc.program.rings import loaded_bytes
+from tsc.program.sending import copies
 from tsc.program.tree import Step
 from tsc.prove.machine import Barrier, Ring
 from tsc.prove.translate.cluster import Cluster
@@ -116,7 +117,16 @@ class Lines:
         for other in self.cluster.ranks():
             found = self._heard(members, copy, cta, other) if other != cta else []
             count += max(found, default=0) if one_of_all(memory, "write") else sum(found)
-        return count
+        return count + sum(self.landings(task, members, copy) or 0 for task in program.tasks)
+
+    def landings(self, task: Task, members: Iterable[str], copy: int) -> int | None:
+        """Return how many copies of a task land in each CTA for a stage: each is an arrival at its full
+        barrier, which the own task announces. `None` where that differs from stage to stage.
+        """
+        found = [copies(task, name, copy, self.program.meanings) for name in members]
+        if any(len(counts) > 1 or None in counts for counts in found):
+            return None
+        return sum(count or 0 for counts in found for count in counts)
 
     def _heard(self, members: tuple[str, ...], copy: int, cta: int, other: int) -> list[int]:
         """Return how often the tasks of another CTA arrive at a full barrier of this one."""
