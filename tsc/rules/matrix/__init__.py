@@ -1,4 +1,4 @@
-"""TSC220 to TSC232: fragments, matrix products, and the registers that both take."""
+"""TSC220 to TSC241: fragments, matrix products, and the registers that both take."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from types import ModuleType
 
 from tsc.rules.matrix import (
     fragment_does_not_spread,
+    fragment_of_two_layouts,
     fragments_exceed_registers,
     layouts_differ,
     matrix_copy_does_not_fit,
@@ -16,6 +17,7 @@ from tsc.rules.matrix import (
     part_outside_fragment,
     product_does_not_fit,
     product_of_wrong_dtypes,
+    tensor_move_does_not_fit,
     tensor_product_does_not_fit,
     too_few_registers_at_start,
 )
@@ -34,4 +36,6 @@ RULES: tuple[ModuleType, ...] = (
     too_few_registers_at_start,
     fragments_exceed_registers,
     tensor_product_does_not_fit,
+    fragment_of_two_layouts,
+    tensor_move_does_not_fit,
 )

@@ -6,7 +6,7 @@ What it does
 
 Why is this bad
     A fragment lies in the registers of a warpgroup as the tensor core leaves it: 16 rows a warp, two
-    neighbouring columns of eight a thread.
+    neighbouring columns of eight a thread; in tensor memory 32 rows a warp.
 
 Example
     acc: {kind: registers, dtype: f32, shape: [64, 256]}
@@ -37,8 +37,7 @@ def check(program: Program) -> Iterator[Finding]:
         if registers.shape is not None and len(registers.shape) != 2:
             message = f"a fragment has rows and columns, and `{registers.name}` is {size(registers.shape)}"
             yield Finding(RULE.name, message, Place((*registers.route, "shape")), help="give it two extents")
-    if program.target is not None and program.target.hopper:  # elsewhere they lie otherwise
-        yield from once(it for task in program.tasks for it in _of_task(program, task))
+    yield from once(it for task in program.tasks for it in _of_task(program, task))
 
 
 def _of_task(program: Program, task: Task) -> Iterator[Finding]:
