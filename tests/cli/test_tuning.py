@@ -40,6 +40,7 @@ tune:
   cases: [{n: 1000}, {n: 1000000}]
 """
 
+OF_ANOTHER_KERNEL = "tsc: the kernel takes no `m`; its sizes and numbers are `n`\n"
 TOO_MUCH = "TSC201 too-much-shared-memory: needs 262,144 of 232,448 bytes of shared memory: room 262,144"
 
 
@@ -132,12 +133,30 @@ class TestTune:
         assert done.returncode == 3
         assert done.stderr.rstrip().endswith("`--compile-only` makes what a machine with a GPU needs")
 
+    @pytest.mark.parametrize(
+        ("case", "sentence"),
+        [
+            ("n=8,m=8", OF_ANOTHER_KERNEL),
+            ("THREADS=64", "tsc: the case `THREADS=64` gives no value to `n`\n"),
+        ],
+    )
+    def test_a_case_that_cannot_run_is_refused_before_the_build(
+        self, folder: Path, case: str, sentence: str
+    ) -> None:
+        done = tsc("tune", "fill.tsc.yaml", "--compile-only", "--case", case, cwd=folder)
+        assert (done.returncode, done.stderr) == (2, sentence)
+        assert not (folder / "fill.tuned").exists()
+
 
 class TestBench:
     def test_without_a_gpu_it_says_what_can_be_done(self, folder: Path) -> None:
         done = tsc("bench", "fill.tsc.yaml", "-D", "n=1000", cwd=folder, CUDA_VISIBLE_DEVICES="")
         assert done.returncode == 3
         assert "`python -m tsc.bench.run` times a cubin on a machine that has no compiler" in done.stderr
+
+    def test_a_size_of_another_kernel_is_refused(self, folder: Path) -> None:
+        done = tsc("bench", "fill.tsc.yaml", "-D", "m=8", cwd=folder)
+        assert (done.returncode, done.stderr) == (2, OF_ANOTHER_KERNEL)
 
     def test_a_wrong_size_is_refused(self, folder: Path) -> None:
         done = tsc("bench", "fill.tsc.yaml", "-D", "n=many", cwd=folder)
@@ -155,6 +174,10 @@ class TestTuned:
         assert constants(folder / "k.cubin") == {"THREADS": 64, "VALUES": 2}
         tsc(*call, "-D", "n=900000", cwd=folder)
         assert constants(folder / "k.cubin") == {"THREADS": 128, "VALUES": 2, "n": 900_000}
+
+    def test_a_case_of_another_kernel_is_refused(self, folder: Path) -> None:
+        done = tsc("build", "fill.tsc.yaml", "--tuned", str(table(folder)), "--case", "m=8", cwd=folder)
+        assert (done.returncode, done.stderr.splitlines(keepends=True)[-1]) == (2, OF_ANOTHER_KERNEL)
 
     def test_what_the_call_sets_counts_more_than_the_table(self, folder: Path) -> None:
         call = ("build", "fill.tsc.yaml", "--tuned", str(table(folder)), "-o", "k.cubin", "--case", "n=1")

@@ -184,6 +184,8 @@ def test_python_travels_with_the_plan(spec: Path, tmp_path: Path) -> None:
     ("options", "code", "sentence"),
     [
         (["--case", "3"], 2, "there is no case 3"),
+        (["--case", "foo=3"], 2, "the kernel takes no `foo`"),
+        (["-D", "foo=3"], 2, "the kernel takes no `foo`"),
         (["--case", "n"], 2, "`n` is no value of a case"),
         (["-D", "n=x"], 2, "`n=x` is no value of a case"),
         (["--set", "verify.reference.y=blub(x)"], 1, "TSC190[unreadable-reference]"),

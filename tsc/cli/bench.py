@@ -74,7 +74,7 @@ def bench(
     from tsc.bench.run import bench as measured
     from tsc.check import Proof, check_reading
     from tsc.cli.build import compile_program
-    from tsc.cli.cases import apart, case_of, filled, look_for_gpu, plan_or_none
+    from tsc.cli.cases import apart, belongs, case_of, filled, look_for_gpu, plan_or_none
     from tsc.cli.output import show, to_json
     from tsc.cli.specs import clean, cuda, overrides, resolved
     from tsc.source import ReadError, read
@@ -90,7 +90,9 @@ def bench(
     report = check_reading(reading, overrides(fixed, settings), proof)
     program = resolved(report, quiet=False) if no_check else clean(report)
     plan = plan_or_none(program.spec, report.name)
-    case = filled(case_of(values), program.spec)
+    given = case_of(values)
+    belongs(given, program)
+    case = filled(given, program.spec)
     look_for_gpu("`python -m tsc.bench.run` times a cubin on a machine that has no compiler")
     with TemporaryDirectory(prefix="tsc-bench-") as folder:
         path = Path(cubin or f"{folder}/{program.kernel}.cubin")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tsc.cli.exits import FAULT_OF_SPEC, FAULT_OF_TOOL, fail
 
 if TYPE_CHECKING:
+    from tsc.program.model import Program
     from tsc.spec.document import Spec
     from tsc.verify.plan import Plan
 
@@ -30,6 +31,28 @@ def case_of(values: Sequence[str]) -> dict[str, Any]:
         return dict(values_of(",".join(values))) if values else {}
     except PlanError as error:
         fail(str(error))
+
+
+def belongs(case: Mapping[str, Any], program: Program) -> None:
+    """End the command if a case gives a value to what the kernel does not take."""
+    from tsc.expr.hints import listing
+
+    taken = [*program.dims, *program.scalars]
+    for name in case:
+        if name not in taken and name not in program.constants:
+            sizes = f"its sizes and numbers are {listing(taken)}" if taken else "it has no sizes"
+            fail(f"the kernel takes no `{name}`; {sizes}")
+
+
+def complete(case: Mapping[str, Any], program: Program) -> None:
+    """End the command if a case belongs to another kernel, or leaves a size or a number open."""
+    from tsc.expr.hints import listing
+
+    belongs(case, program)
+    missing = [name for name in (*program.dims, *program.scalars) if name not in case]
+    if missing:
+        shown = ",".join(f"{name}={value}" for name, value in case.items())
+        fail(f"the case `{shown}` gives no value to {listing(missing)}")
 
 
 def filled(values: Mapping[str, Any], spec: Spec, cases: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def tune(
     take them.
     """
     from tsc.check import Proof, check_reading
-    from tsc.cli.cases import case_of, filled, look_for_gpu, plan_or_none
+    from tsc.cli.cases import case_of, complete, filled, look_for_gpu, plan_or_none
     from tsc.cli.specs import clean, overrides
     from tsc.emit.manifest import spec_hash
     from tsc.source import ReadError, read
@@ -93,6 +93,8 @@ def tune(
     cases = [filled(one, program.spec, [{}]) for one in given]
     if not cases:
         fail("there is nothing to measure: the spec has no `tune.cases`; write some, or give `--case`")
+    for one in cases:
+        complete(one, program)
     if not compile_only:
         look_for_gpu("`--compile-only` makes what a machine with a GPU needs")
     proof = Proof(budget=budget, allow_unproven=allow_unproven)

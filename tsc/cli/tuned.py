@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tsc.artifact.tuned import Entry, Table
     from tsc.check import Proof
     from tsc.cli.options import Language
+    from tsc.program.model import Program
     from tsc.spec.overrides import Overrides
 
 
@@ -32,13 +33,15 @@ class Request:
 
 def choose(request: Request, output: str | None) -> Overrides | None:
     """What the nearest case changes in the spec; None where no sizes are named and all cases were built."""
-    from tsc.cli.cases import case_of
+    from tsc.cli.cases import belongs, case_of
 
     table = table_of(request.table)
-    _compare(table, request)
+    program = _compare(table, request)
+    case = case_of(request.case)
+    belongs(case, program)
     defined = {define.name: define.value for define in request.changes.defines}
     names = {name for entry in table.entries for name in entry.case}
-    sizes = {**{name: value for name, value in defined.items() if name in names}, **case_of(request.case)}
+    sizes = {**{name: value for name, value in defined.items() if name in names}, **case}
     if sizes:
         return with_entry(entry_for(table, sizes, request.table), request.changes)
     build_all(table, Path(output or f"{table.kernel}.tuned"), lambda entry: _cubin(request, entry))
@@ -56,8 +59,8 @@ def _cubin(request: Request, entry: Entry) -> bytes:
     return compile_program(report, program, source, lineinfo=False, cached=True, verbose=False).cubin
 
 
-def _compare(table: Table, request: Request) -> None:
-    """Say where a table is of another text of the spec, whose values may not be the fastest any more."""
+def _compare(table: Table, request: Request) -> Program:
+    """The spec as it stands. Says where a table is of another text of it, whose values may be slow now."""
     from tsc.check import Proof
     from tsc.cli.specs import checked, resolved
     from tsc.emit.manifest import spec_hash
@@ -69,6 +72,7 @@ def _compare(table: Table, request: Request) -> None:
         fail(f"`{request.table}` is of the kernel `{table.kernel}`, and the spec is `{program.kernel}`")
     if spec_hash(program, report.document) != table.spec_sha256:
         complain(f"`{request.table}` is of another text of the spec; its values are used all the same")
+    return program
 
 
 def table_of(path: str) -> Table:

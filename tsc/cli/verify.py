@@ -80,7 +80,7 @@ def verify(
     where a case fails, with 3 where there is no GPU.
     """
     from tsc.check import Proof, check_reading
-    from tsc.cli.cases import apart, look_for_gpu
+    from tsc.cli.cases import apart, belongs, look_for_gpu
     from tsc.cli.specs import clean, overrides, resolved
     from tsc.source import ReadError, read
     from tsc.verify.choose import chosen
@@ -103,7 +103,9 @@ def verify(
         fail(str(error), FAULT_OF_SPEC)
     try:
         choices = [*(case or []), *([",".join(values)] if values else [])]
-        chosen(plan, choices)  # a wrong choice is refused before anything is built
+        # A wrong choice is refused before anything is built.
+        for _, one in chosen(plan, choices):
+            belongs(one, program)
     except PlanError as error:
         fail(str(error))
     if prepare is not None:

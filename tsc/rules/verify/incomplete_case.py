@@ -1,8 +1,9 @@
 """Leaves a size out of a case, or gives one that the kernel does not take.
 
 What it does
-    Checks that every entry of `verify.cases` gives each dim an integer and each scalar param a number, no
-    other name, and sizes that keep the promises under `dims`.
+    Checks that every entry of `verify.cases` and `tune.cases` gives each dim an integer and each scalar param
+    a number, no other name, and sizes that keep the promises under `dims`. An entry of `tune.cases` may leave
+    the numbers to the first of `verify.cases`.
 
 Why is this bad
     The case cannot be run, or the loader refuses it.
@@ -33,16 +34,13 @@ RULE = Rule("TSC195", "incomplete-case", Severity.ERROR, "a case gives not what 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each case that lacks a value, and each value that does not belong."""
-    for index, case in enumerate(program.spec.verify.cases if program.spec.verify is not None else ()):
-        route = ("verify", "cases", index)
-        wanted = [*program.dims, *program.scalars]
+    taken = [*program.dims, *program.scalars]
+    for route, case, wanted in _cases(program):
         missing = [name for name in wanted if name not in case]
         # One mistake: what was meant for a missing name stands under a wrong one.
-        wrong = [name for name in case if name not in wanted and name not in program.constants]
+        wrong = [name for name in case if name not in taken and name not in program.constants]
         for name in wrong:
-            help = (
-                did_you_mean(name, missing or wanted) or f"a case gives {listing(wanted)}" if wanted else ""
-            )
+            help = did_you_mean(name, missing or taken) or f"a case gives {listing(taken)}" if taken else ""
             message = f"`{name}` is no dim and no scalar param"
             yield Finding(RULE.name, message, Place((*route, name), "key"), help=help or "leave it out")
         if missing and not wrong:
@@ -51,6 +49,17 @@ def check(program: Program) -> Iterator[Finding]:
                 RULE.name, message, Place(route), help=f"add {', '.join(f'`{n}: ...`' for n in missing)}"
             )
         yield from _promises(program, case, route)
+
+
+def _cases(program: Program) -> Iterator[tuple[Route, Mapping[str, object], list[str]]]:
+    """Yield each case with the names that it has to give."""
+    verified = program.spec.verify.cases if program.spec.verify is not None else ()
+    for index, case in enumerate(verified):
+        yield ("verify", "cases", index), case, [*program.dims, *program.scalars]
+    known = verified[0] if verified else {}
+    for index, case in enumerate(program.spec.tune.cases if program.spec.tune is not None else ()):
+        numbers = [name for name in program.scalars if name not in known]
+        yield ("tune", "cases", index), case, [*program.dims, *numbers]
 
 
 def _promises(program: Program, case: Mapping[str, object], route: Route) -> Iterator[Finding]:
