@@ -122,6 +122,23 @@ def attention(kernel: Kernel, torch: Any) -> None:
         assert error < 1e-2, f"attention {heads} {s}: {error}"
 
 
+def sent(kernel: Kernel, torch: Any) -> None:
+    """Each CTA of four gets what the second next one made of its 16 rows."""
+    for m in (1, 16, 64, 1000, 64 * 500 + 17):
+        x = _normal(torch, m, 256)
+        y = torch.full_like(x, 7.0)
+        rows = -(-m // 64)
+        whole = torch.zeros(rows * 64, 256, device="cuda")
+        whole[:m] = x
+        parts = whole.view(rows, 4, 16, 2, 128)
+        index = torch.arange(rows, device="cuda").view(-1, 1, 1, 1)
+        made = torch.stack([parts[..., 0, :] + index, parts[..., 1, :] - index], -2)
+        wanted = made.roll(2, 1).reshape(rows * 64, 256)[:m]
+        for _ in range(5):
+            kernel(x, y)
+        _same(y, wanted, f"sent {m}")
+
+
 FRAGMENT_RUNS: dict[str, Callable[[Kernel, Any], None]] = {
-    run.__name__: run for run in (fragments, matrices, left_in_registers, attention)
+    run.__name__: run for run in (fragments, matrices, left_in_registers, attention, sent)
 }
