@@ -227,7 +227,8 @@ def test_counts_below_what_products_need_are_said_to_be() -> None:
 def test_a_serialised_wgmma_has_the_help_of_its_reason() -> None:
     built = build(kernel(accumulators(128, "x[0] *= 2.f;"), 1))
     helps = {one.help for one in built.diagnostics if one.code == "TSC506"}
-    assert "touch an accumulator only after the wait that completes it" in helps
+    wanted = "touch an accumulator only after the wait that completes it, and unroll loops over a fragment"
+    assert wanted in helps
     text = (
         "wgmma.mma_async instructions are serialized due to insufficient register resources for the pipeline"
     )

@@ -212,7 +212,7 @@ def _serialised(text: str) -> str:
     """The edit, by the reason that the assembler gives."""
     if "register resources" in text:
         return "give the task more `registers`, or a warpgroup less of the tile"
-    return "touch an accumulator only after the wait that completes it"
+    return "touch an accumulator only after the wait that completes it, and unroll loops over a fragment"
 
 
 def _worded(text: str) -> str:
