@@ -316,6 +316,22 @@ def counted(kernel: Kernel, torch: Any) -> None:
         _same(came, torch.ones_like(came), f"counted {rows} came")
 
 
+def staged(kernel: Kernel, torch: Any) -> None:
+    for m in (1, 2, 3, 4, 5, 333):
+        x = _normal(torch, m, 128)
+        y = torch.full_like(x, 7)
+        kernel(x, y)
+        _same(y, 2 * x, f"staged {m}")
+
+
+def alone(kernel: Kernel, torch: Any) -> None:
+    for m in (2, 4, 6, 8, 334):
+        x = _normal(torch, m, 128)
+        y = torch.full_like(x, 7)
+        kernel(x, y)
+        _same(y, x, f"alone {m}")
+
+
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
@@ -346,5 +362,7 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         queue_cluster,
         queue_stride,
         counted,
+        staged,
+        alone,
     )
 } | FRAGMENT_RUNS

@@ -28,6 +28,8 @@ class Brackets:
     totals: dict[int, int | None] = field(default_factory=dict)
     quiet: set[int] = field(default_factory=set)
     silent: set[int] = field(default_factory=set)
+    # Store rings whose stores read the stage committed last, whichever has been acquired since.
+    deep: set[Ring] = field(default_factory=set)
 
 
 def loads_of(step: Step, kernel: Kernel, task: Task) -> dict[Ring, int | None]:
@@ -48,6 +50,9 @@ def loads_of(step: Step, kernel: Kernel, task: Task) -> dict[Ring, int | None]:
 def find_brackets(kernel: Kernel, task: Task, rings: Rings) -> Brackets:
     """Find the brackets of a task whose loads are announced together."""
     found = Brackets()
+    for (name, copy), pipeline in kernel.program.pipelines.items():
+        if pipeline.store_ring and (pipeline.loaded or rings.held.deepest.get((name, copy, "write"), 1) > 1):
+            found.deep.add((name, copy))
     _Finder(kernel, task, rings, found).block(task.tree)
     return found
 

@@ -277,7 +277,8 @@ class _Walk:
                 state = {place: marks - {PENDING} for place, marks in state.items()}
             mine = {place: marks - {OPEN} for place, marks in state.items() if place[0] in names}
             if step.verb == "acquire":
-                mine = {place: NONE | {OPEN} for place in self.sharing.places(names, operand.copy)}
+                places = self.sharing.places(names, operand.copy)
+                mine = {place: NONE if place[:2] in self.brackets.deep else NONE | {OPEN} for place in places}
             return {**state, **mine}
         if step.verb in ("commit", "release"):
             return self.hand_over(step, names, operand.copy, state)

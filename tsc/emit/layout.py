@@ -60,7 +60,7 @@ def barriers(kernel: Kernel) -> tuple[Barriers, ...]:
     program = kernel.program
     found: dict[int, Barriers] = {}
     for (name, copy), pipeline in program.pipelines.items():
-        if pipeline.store_ring:
+        if pipeline.store_ring and not pipeline.loaded:
             continue
         memory = program.memories[name]
         group = program.groups.get(memory.group or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from tsc.emit.function import Function
@@ -96,7 +97,8 @@ def current(rings: Rings, step: Step, memory: Memory, copy: int, mode: Literal["
     side: Literal["write", "read"] = "read" if reads and (mode == "read" or not writes) else "write"
     if not reads and not writes:
         raise Refused(f"`{memory.name}` is used without a stage of it being taken")
-    return rings.end(memory, copy, "write" if pipeline.store_ring else side)
+    end = rings.end(memory, copy, "write" if pipeline.store_ring else side)
+    return replace(end, stage=rings.committed(end)) if pipeline.store_ring and mode == "read" else end
 
 
 def fillers_mask(function: Function, shared: Sequence[Shared]) -> str:

@@ -211,8 +211,6 @@ class StepLowering(Lowering):
                 f"`{reference}` has no stages, and nothing else says when a load into it is complete"
             )
         end = self.rings.end(memory, operand.copy, "write")
-        if end.pipeline.store_ring:
-            raise Refused(f"a load into the store ring `{reference}` is not generated yet")
         return self.rings.at(self.rings.signals(end), end.stage)
 
     @override

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from tsc.emit.fragments import completions
 from tsc.emit.function import Function
 from tsc.emit.held import End, Held, Side, analyse
 from tsc.emit.plan import Compound, Item, Statement
+from tsc.emit.ring_places import RingPlaces
 from tsc.emit.scope import Scope
 from tsc.expr import Expr
 from tsc.ops.lowering import Refused
@@ -50,12 +50,11 @@ class RingEnd:
         return self.take == self.give
 
 
-class Rings:
+class Rings(RingPlaces):
     """All ring ends of a task, made as they are met."""
 
     def __init__(self, function: Function) -> None:
-        self.function, self.kernel, self.task = function, function.kernel, function.task
-        self.program = function.program
+        super().__init__(function)
         self.held: Held = analyse(self.task.tree, self._ends_of, self._keep)
         self.ends: dict[End, RingEnd] = {}
         self.touched = self._touched()
@@ -96,15 +95,6 @@ class Rings:
             0 if keep is None else int(self.program.meanings.values.integer(keep, step.route, step.env) or 0)
         )
 
-    def stages_text(self, memory: Memory) -> str:
-        """Return the C++ of a ring's number of stages."""
-        stages = getattr(self.program.spec.resources[memory.name], "stages", None)
-        return (
-            str(memory.stages)
-            if stages is None
-            else self.function.build_text(stages, {}, Scope({}, {}, (), {}))
-        )
-
     def keep_text(self, step: Step) -> str:
         """Return the C++ of how many stages stay held."""
         keep = getattr(step.model, "keep", None)
@@ -119,70 +109,6 @@ class Rings:
             self.ends[key] = self._make(memory, copy, side, key)
         return self.ends[key]
 
-    def own_copy(self, memory: Memory, copy: int) -> bool:
-        """Whether a copy is the one of this replica."""
-        return memory.per == self.task.name and self.task.replica == copy
-
-    def number(self, memory: Memory, copy: int, key: str, values: list[int]) -> str:
-        """Return the C++ of an offset that each copy has its own of, named after the layout."""
-        name = self.kernel.place(key, values[0])
-        if copy == 0 and not (self.own_copy(memory, copy) and self.function.symbolic and memory.copies > 1):
-            return name
-        apart = values[1] - values[0]
-        if any(value != values[0] + i * apart for i, value in enumerate(values)):
-            return str(values[copy])
-        step = self.kernel.place(f"{key}.copy", apart)
-        index = (
-            self.function.vary(list(range(self.task.replicas))) if self.own_copy(memory, copy) else str(copy)
-        )
-        if index == "1":
-            return f"{name} + {step}"
-        return f"{name} + {index if index.isalnum() else f'({index})'} * {step}"
-
-    def prefix(self, memory: Memory, copy: int) -> str:
-        """Return how variables of a ring copy begin."""
-        if memory.copies == 1 or self.own_copy(memory, copy):
-            return memory.name
-        return f"{memory.name}_{copy}"
-
-    def address(self, memory: Memory, copy: int) -> str:
-        """Return the variable with the first byte of a copy, or its first column in tensor memory."""
-        prefix = self.prefix(memory, copy)
-        values = [self.kernel.first_byte(memory, i) for i in range(memory.copies)]
-        wanted = self.kernel.spelled[memory.name] if prefix == memory.name else ""
-        return self._base(
-            f"{memory.name}[{copy}]",
-            wanted,
-            prefix,
-            lambda: self.number(memory, copy, memory.name, values),
-            memory.kind == "tmem",
-        )
-
-    def barriers(self, memory: Memory, copy: int, kind: str) -> str:
-        """Return the variable with the first full or empty barrier of a copy."""
-        group = self.program.groups.get(memory.group or "")
-        shared = group is not None and kind == ("empty" if group.kind == "merge" else "full")
-        name = group.name if shared and group is not None else memory.name
-        values = []
-        for i in range(memory.copies):
-            pipeline = self.pipeline(memory, i)
-            offset = pipeline.full_offset if kind == "full" else pipeline.empty_offset
-            if offset is None:
-                raise Refused(f"`{memory.name}` has no {kind} barrier")
-            values.append(offset)
-        prefix = (
-            f"{name}_{kind}" if memory.copies == 1 or self.own_copy(memory, copy) else f"{name}_{copy}_{kind}"
-        )
-        key = f"{name}.{kind}"
-        return self._base(f"{key}[{copy}]", "", prefix, lambda: self.number(memory, copy, key, values))
-
-    def pipeline(self, memory: Memory, copy: int) -> Pipeline:
-        """Return how a copy of a ring is synchronised."""
-        found = self.program.pipelines.get((memory.name, copy))
-        if found is None:
-            raise Refused(f"`{memory.name}` has no copy {copy}")
-        return found
-
     def waits_on(self, end: RingEnd) -> str:
         """Return the barriers that a side waits on."""
         return self.barriers(end.ring, end.copy, "empty" if end.side == "write" else "full")
@@ -190,18 +116,6 @@ class Rings:
     def signals(self, end: RingEnd) -> str:
         """Return the barriers that a side arrives at."""
         return self.barriers(end.ring, end.copy, "full" if end.side == "write" else "empty")
-
-    def _base(
-        self, key: str, name: str, wanted: str, offset: Callable[[], str], tensor: bool = False
-    ) -> str:
-        function = self.function
-        if key not in function.spelled_lets:
-            function.uses_tensor |= tensor
-            function.uses_shared |= not tensor
-            name = function.spelled_lets[key] = name or function.names.free(wanted)
-            value = f"{'tensor' if tensor else 'shared'} + {offset()}"
-            function.prelude.bases[key] = Statement("constant", {"type": "u32", "name": name, "value": value})
-        return function.spelled_lets[key]
 
     def _make(self, memory: Memory, copy: int, side: Side, key: End) -> RingEnd:
         pipeline = self.pipeline(memory, copy)
@@ -213,10 +127,7 @@ class Rings:
                 f"a task that waits for `{memory.name}` both with and without `observe` is not generated yet"
             )
         deep = held.deepest.get(key, 1) > 1 or not held.certain(key) or key in held.looks_ahead
-        if pipeline.store_ring and held.deepest.get(key, 1) > 1:
-            raise Refused(
-                f"several stages of the store ring `{memory.name}` held at once are not generated yet"
-            )
+        deep = deep or pipeline.loaded  # it waits for the bytes of the oldest one
         word = "write" if side == "write" else "read"
         first = self.first(memory, side)
         take = give = (
@@ -239,6 +150,15 @@ class Rings:
         return RingEnd(
             memory, copy, side, pipeline, prefix, take, give, stage, counter, ready, everybody, stride
         )
+
+    def committed(self, end: RingEnd) -> str:
+        """Return the C++ of the stage of a store ring that was committed last."""
+        if end.single or end.pipeline.stages == 1:
+            return end.stage
+        key = f"{end.give}.stage"
+        if key not in self.function.spelled_lets:
+            self.function.spelled_lets[key] = self._variable(f"{end.label}_read_stage", "u32", "0")
+        return self.function.spelled_lets[key]
 
     def first(self, memory: Memory, side: Side) -> str:
         """Return the C++ of the cursor that stands at a lane's first stage, empty for stage 0."""
@@ -294,11 +214,6 @@ class Rings:
         if end.stage != "0":
             text += f" + {end.stage} * {self.kernel.place(f'{end.ring.name}.stage', end.ring.stage_bytes)}"
         return text if offset == 0 else f"{text} + {offset}"
-
-    @staticmethod
-    def at(barriers: str, stage: str) -> str:
-        """Return the C++ of the barrier of a stage."""
-        return barriers if stage == "0" else f"{barriers} + 8 * {stage}"
 
     def cursor_stage(self, end: RingEnd, cursor: str) -> str:
         """Return the C++ of a cursor's stage."""
@@ -395,6 +310,8 @@ class Rings:
         first = ends[0]
         keep = self.held.keeps.get(step.index, 0)
         counts = self.held.counts(step, (first.ring.name, first.copy, first.side))
+        if any(self.held.counts(step, (end.ring.name, end.copy, end.side)) != counts for end in ends):
+            raise Refused(f"`{step.verb}` of rings of which a task holds different numbers of stages")
         once = [*arrive, *(self.advance(end, end.give) for end in ends)]
         if first.held:
             body = [*once, *(Statement("uncount", {"name": end.held}) for end in ends if end.held)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tsc.emit import pairs
+from tsc.emit import pairs, store_rings
 from tsc.emit.arrivals import shared
 from tsc.emit.brackets import Brackets
 from tsc.emit.function import Function
@@ -17,7 +17,7 @@ from tsc.program.accesses import touches
 from tsc.program.expand import operand_of
 from tsc.program.model import Order, Task
 from tsc.program.multicast import Shared
-from tsc.program.tree import Block, Guard, Loop, Step, TileLoop
+from tsc.program.tree import Step
 from tsc.spec.schedule import Skip
 
 
@@ -60,8 +60,10 @@ class Steps:
         side = "write" if step.verb in ("acquire", "commit", "try_acquire") else "read"
         ends = [self.rings.end(memory, copy, side) for memory, copy in members]  # type: ignore[arg-type]
         shared = group is not None and step.verb == ("release" if group.kind == "merge" else "commit")
-        if group is not None and not shared and step.verb not in ("acquire", "wait"):
-            raise Refused(f"`{step.verb}` of the {group.kind} `{group.name}` is not generated yet")
+        if group is not None and not shared and step.verb in ("commit", "release"):
+            raise Refused(f"`{step.verb}` of the {group.kind} `{group.name}` is not generated")
+        if group is not None and any(end.pipeline.store_ring for end in ends):
+            raise Refused(f"a store ring in the {group.kind} `{group.name}` is not generated yet")
         match step.verb:
             case "acquire" | "wait":
                 blocks = getattr(step.model, "by", None) is None
@@ -69,7 +71,9 @@ class Steps:
                 # A store ring waits for its own stores alone.
                 return items if ends[0].pipeline.store_ring else [*items, *self.rings.forget(step)]
             case "commit" if ends[0].pipeline.store_ring:
-                return self.store_commit(ends[0])
+                return store_rings.commit(
+                    self.rings, step, ends[0], self.arrive_full(step, ends) if ends[0].pipeline.loaded else []
+                )
             case "commit":
                 return self.rings.give(step, ends, self.tell(ends, self.arrive_full(step, ends)))
             case "release":
@@ -91,31 +95,7 @@ class Steps:
         """Take the next stage of a ring."""
         if not end.pipeline.store_ring:
             return [*self.rings.take(step, end, blocks), *behind_wait(self.kernel, self.task, end)]
-        pending = (end.pipeline.stages - 1) * self.stores(end)
-        wait: Item = Statement("store_read", {"pending": pending})
-        leader = self.function.leader()
-        items: list[Item] = (
-            [Compound("if", {"condition": leader}, (wait,)), self.sync()] if leader else [wait]
-        )
-        if end.pipeline.stages > 1:
-            items += [
-                Statement("assign", {"name": end.stage, "value": f"{end.take}.stage"}),
-                self.rings.advance(end, end.take),
-            ]
-        return items
-
-    def stores(self, end: RingEnd) -> int:
-        """Return the fewest stores of a stage between two acquires of a store ring, over all paths."""
-        return _fewest_stores(self.task.tree, self, end)
-
-    def store_commit(self, end: RingEnd) -> list[Item]:
-        """Make a stage of a store ring ready for the engine."""
-        items: list[Item] = []
-        _, writes = self.kernel.engines(end.ring.name, end.copy)
-        if Engine.CP_ASYNC.value in writes:
-            items.append(Statement("cp_async_wait"))
-        items.append(Statement("fence_async"))
-        return items if self.task.single else [*items, self.sync()]
+        return store_rings.take(self.rings, step, end)
 
     # ---- arrivals ------------------------------------------------------------------------------------------
 
@@ -323,56 +303,3 @@ class Steps:
             raise Refused(f"`{step.verb}` of `{order.name}` is not generated here yet")
         macro = "named_sync" if step.verb == "sync" else "named_arrive"
         return [Statement(macro, {"id": order.barrier_id, "threads": order.threads})]
-
-
-def _fewest_stores(tree: Block, steps: Steps, end: RingEnd) -> int:
-    """Count stores from a ring between an acquire and the next, the fewest of any path; loops may have no
-    round.
-    """
-    fewest: list[int] = []
-
-    def walk(block: Block, count: int | None) -> int | None:
-        for node in block:
-            match node:
-                case Step():
-                    count = after(node, count)
-                case Guard():
-                    sides = [walk(node.then, count), walk(node.otherwise, count)]
-                    known = [side for side in sides if side is not None]
-                    count = min(known) if known else None
-                case Loop():
-                    for piece in node.pieces:
-                        count = repeated(piece.body, count)
-                case TileLoop():
-                    count = repeated(node.body, count)
-        return count
-
-    def repeated(body: Block, count: int | None) -> int | None:
-        once = walk(body, count)
-        # A second round sees what the first left behind.
-        walk(body, once)
-        known = [value for value in (count, once) if value is not None]
-        return min(known) if known else None
-
-    def after(step: Step, count: int | None) -> int | None:
-        if step.verb == "acquire" and any(
-            (memory.name, copy) == (end.ring.name, end.copy) for memory, copy in steps.rings.members(step)
-        ):
-            if count is not None:
-                fewest.append(count)
-            return 0
-        if count is None:
-            return None
-        task, program = steps.task, steps.program
-        for touch in touches(step, program.meanings, program.works, task.name, task.replica):
-            operand = touch.operand
-            if (
-                touch.engine is Engine.STORE
-                and operand is not None
-                and (operand.name, operand.copy) == (end.ring.name, end.copy)
-            ):
-                return count + 1
-        return count
-
-    walk(tree, None)
-    return min(fewest, default=0)

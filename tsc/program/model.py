@@ -146,10 +146,11 @@ class Memory:
 class Pipeline:
     """How one copy of a ring is synchronised, as derived (LANGUAGE section 12).
 
-    `kind` is `AsyncStore` for a store ring, which has no barrier. `tx_bytes` is `None` where it is only
-    known at run time. Offsets are of stage 0's barriers in shared memory; members of a group share one of
-    the two. `empty_arrivals` is that of the first CTA of a cluster: where loads are shared it depends on
-    which CTAs the loads of one reach (`tsc.program.multicast`), each of which has `readers` arrivals.
+    `kind` is `AsyncStore` for a store ring, which has no barrier but where it is `loaded`. `tx_bytes` is
+    `None` where it is only known at run time. Offsets are of stage 0's barriers in shared memory; members of
+    a group share one of the two. `empty_arrivals` is that of the first CTA of a cluster: where loads are
+    shared it depends on which CTAs the loads of one reach (`tsc.program.multicast`), each of which has
+    `readers` arrivals.
     """
 
     ring: str
@@ -167,6 +168,7 @@ class Pipeline:
     readers: int = 0
     full_offset: int | None = None
     empty_offset: int | None = None
+    loaded: bool = False  # a store ring that TMA or bulk loads fill: it has full barriers
 
     @property
     def store_ring(self) -> bool:

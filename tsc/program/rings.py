@@ -174,6 +174,7 @@ def pipelines(
                 multicast=tuple(axis for axis in cluster if axis in axes),
                 shared=shared,
                 readers=readers,
+                loaded=store and Engine.TMA.value in engines,
             )
     return derived
 

@@ -266,11 +266,11 @@ def lay_out(
     rings: dict[tuple[str, int], Pipeline] = {}
     shared: dict[tuple[str, int], int] = {}
     for key, ring in pipelines.items():
-        if ring.store_ring or ring.stages < 1:
+        if (ring.store_ring and not ring.loaded) or ring.stages < 1:
             rings[key] = ring
             continue
         places = {}
-        for side in ("full", "empty"):
+        for side in ("full",) if ring.store_ring else ("full", "empty"):
             group = next(
                 (g for g, (kind, of) in groups.items() if ring.ring in of and side == _shared_side(kind)),
                 None,
@@ -282,7 +282,7 @@ def lay_out(
                 if group is not None:
                     shared[group, ring.copy] = known
             places[side] = known
-        rings[key] = replace(ring, full_offset=places["full"], empty_offset=places["empty"])
+        rings[key] = replace(ring, full_offset=places["full"], empty_offset=places.get("empty"))
     turns = {}
     for key, order in orders.items():
         if order.kind == "turn":

@@ -31,6 +31,7 @@ from tsc.prove.machine import (
 from tsc.prove.translate.fills import BY_LEADER, BY_THREADS, fills
 from tsc.prove.translate.frame import Frame, View
 from tsc.prove.translate.lines import LineKey
+from tsc.prove.translate.store_rings import store_ring_step
 from tsc.source.route import Route
 from tsc.spec.schedule import Skip
 
@@ -62,7 +63,7 @@ class AgentMaker:
         self._cursors: dict[tuple[str, ...], int] = {}
         self._engines: dict[str, int] = {}
         self._fills: dict[tuple[str, int], Cells] = {}
-        self._stores: dict[tuple[str, int], int] = {}
+        self.pending: dict[tuple[str, int], dict[int, int]] = {}  # stores behind acquires of store rings
         self.steps = Steps(view.rings.function, view.rings, view.brackets)
 
     @property
@@ -159,7 +160,7 @@ class AgentMaker:
             self.frame.leave_out(step.route, f"`{step.verb}` of `{operand_of(step)}`")
             return []
         if self._store_ring(members[0]):
-            return self.store_ring_step(step, *members[0])
+            return store_ring_step(self, step, *members[0])
         match step.verb:
             case "acquire":
                 return [self.take(step, memory, copy, "write") for memory, copy in members]
@@ -288,37 +289,6 @@ class AgentMaker:
         if bound.number is None and bound.offset <= 1:
             return [move] if bound.offset == 1 else []
         return [Loop(step.route, bound, (move,))]
-
-    # ---- store rings ---------------------------------------------------------------------------------------
-
-    def store_ring_step(self, step: Step, memory: Memory, copy: int) -> list[Node]:
-        """Return the instructions of a ring that a store engine reads: it has no barriers."""
-        stages = max(1, memory.stages or 1)
-        if self.view.held.deepest.get((memory.name, copy, "write"), 1) > 1:
-            self.frame.leave_out(step.route, f"several stages of the store ring `{memory.name}` at once")
-        if step.verb == "acquire":
-            found: list[Node] = []
-            if self.leads:
-                keep = (stages - 1) * self._fewest_stores(memory, copy)
-                found.append(Drain(step.route, self.engine("store"), keep))
-            found += self.sync(step.route)
-            return [*found, Move(step.route, (self.place(memory, copy, "acquire"),))]
-        if step.verb != "commit":
-            return []
-        found = []
-        uses = self.lines.uses(self.task, (memory.name,), copy)
-        if any(By.CP_ASYNC.value in use.engine_writes for use in uses) and self.works:
-            found.append(Drain(step.route, self.engine("cp_async")))
-        return [*found, Fence(step.route), *self.sync(step.route)]
-
-    def _fewest_stores(self, memory: Memory, copy: int) -> int:
-        if (memory.name, copy) not in self._stores:
-            try:
-                found = self.steps.stores(self.view.rings.end(memory, copy, "write"))
-            except Refused:
-                found = 0
-            self._stores[memory.name, copy] = found
-        return self._stores[memory.name, copy]
 
     def store_wait(self, step: Step) -> list[Node]:
         """Wait for stores; the others of the task meet the leader behind it."""
