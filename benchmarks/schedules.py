@@ -127,7 +127,7 @@ def conditions(count: int) -> Schedule:
 def nest(depth: int) -> Schedule:
     """Return a copy in so many loops, each with a bound of its own that nobody knows and that may be 0."""
     dims = ", ".join(f"n{i}" for i in range(depth))
-    promises = ", ".join(f"n{i}: {{min: 0}}" for i in range(depth))
+    promises = ", ".join(f"{name}: {{min: 0}}" for name in ("rows", *(f"n{i}" for i in range(depth))))
     head = HEAD + f"  sizes: {{dtype: u8, shape: [{dims}]}}\ndims: {{{promises}}}\n"
 
     def nested(steps: tuple[str, ...]) -> str:
