@@ -9,17 +9,15 @@ from typing import Any
 from tsc.program.model import Program, Task
 from tsc.report.budget import BarrierArray, barrier_arrays, memory_map, register_limit, warpgroups
 from tsc.report.columns import Cell, Column, columns, rows
+from tsc.report.tree import headline
 
 BAR, LINE, CROSS = "│", "─", "┼"
 
 
 def render_text(program: Program) -> str:
     """Return the table and the maps as text for a terminal."""
-    bytes_, threads = program.smem_bytes, program.threads
-    size = "shared memory unknown" if bytes_ is None else f"{bytes_:,} bytes of shared memory"
-    count = "threads unknown" if threads is None else f"{threads:,} threads"
     parts = [
-        f"{program.kernel}: {', '.join(program.targets)}, {count}, {size}\n",
+        f"{headline(program)}\n",
         _schedule(program),
         _rings(program),
         _registers(program),

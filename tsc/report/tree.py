@@ -118,15 +118,24 @@ def node_text(node: Node) -> str:
     return step_text(node)
 
 
+def headline(program: Program) -> str:
+    """Return the first line of a report: the kernel, its targets, and what a CTA and a cluster have."""
+    bytes_, threads = program.smem_bytes, program.threads
+    size = "shared memory unknown" if bytes_ is None else f"{bytes_:,} bytes of shared memory"
+    count = "threads unknown" if threads is None else f"{threads:,} threads"
+    parts = [", ".join(program.targets), count, size]
+    several = [f"{extent:,} along `{axis}`" for axis, extent in program.cluster if extent > 1]
+    if several:
+        parts.append(f"clusters of {' x '.join(several)}")
+    return f"{program.kernel}: {', '.join(parts)}"
+
+
 def render_text(program: Program) -> str:
     """Return the trees as text, one row a node: section, call index, node, and what is known of it.
 
     Replicas whose trees read the same are printed once.
     """
-    bytes_, threads = program.smem_bytes, program.threads
-    size = "shared memory unknown" if bytes_ is None else f"{bytes_:,} bytes of shared memory"
-    count = "threads unknown" if threads is None else f"{threads:,} threads"
-    lines = [f"{program.kernel}: {', '.join(program.targets)}, {count}, {size}"]
+    lines = [headline(program)]
     printed: dict[tuple[str, tuple[Row, ...]], list[Task]] = {}
     for task in program.tasks:
         rows = tuple(_rows(task.tree, "", value_routes(task)))
