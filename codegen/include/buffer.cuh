@@ -5,6 +5,9 @@
 #include "nibbles.cuh"
 #include "pieces.cuh"
 
+// The number of a copy, by which a snippet names one of several.
+template <int NUMBER> struct CopyNumber {};
+
 // A buffer of static extents at a shared-memory address. `Buffer<const T, ...>` can only be read. Coordinates
 // are not checked. A column that load, store and the raw accesses begin at is a multiple of what one piece
 // holds: the largest power of two up to 16 bytes that divides them.

@@ -332,6 +332,14 @@ def alone(kernel: Kernel, torch: Any) -> None:
         _same(y, x, f"alone {m}")
 
 
+def gathered(kernel: Kernel, torch: Any) -> None:
+    for m in (1, 2, 3, 333):
+        x = torch.randint(-8, 8, (2, m, 128), device="cuda").float()
+        y = torch.full((m, 128), 7.0, device="cuda")
+        kernel(x, y)
+        _same(y, x[1] - x[0], f"gathered {m}")
+
+
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
@@ -364,5 +372,6 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         counted,
         staged,
         alone,
+        gathered,
     )
 } | FRAGMENT_RUNS

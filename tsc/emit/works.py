@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tsc.emit import registers
+from tsc.emit.copies import NO_CODE, copies_fields, numbered
 from tsc.emit.function import Function
 from tsc.emit.kernel import Kernel, bits_of, storage
 from tsc.emit.names import identifier
@@ -27,13 +28,12 @@ from tsc.source.document import Document
 from tsc.spec.schedule import Do
 
 ARGS = {"i32": "int", "u32": "u32", "i64": "i64", "f32": "float", "bool": "bool"}
-_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)?")
 
 
 def mentioned(text: str) -> frozenset[str]:
     """Return the names in a snippet, those of two parts too, outside of comments and strings."""
-    found = {re.sub(r"\s", "", name) for name in _NAME.findall(_CODE.sub(" ", text))}
+    found = {re.sub(r"\s", "", name) for name in _NAME.findall(NO_CODE.sub(" ", text))}
     return frozenset(found | {name.split(".")[0] for name in found})
 
 
@@ -100,14 +100,13 @@ class Works:
         work: Work,
         views: list[tuple[Reference, bool]],
     ) -> None:
-        members: dict[str, list[tuple[str, str, str]]] = {}  # ring -> member, type, address
+        # Ring -> number of the copy, if it has one -> member, type, address.
+        members: dict[str, dict[int | None, list[tuple[str, str, str]]]] = {}
         order: list[tuple[str, Operand, bool]] = []
         for reference, readable in views:
             operand = self.kernel.meaning(reference, function.task, step)
             if operand is None:
                 raise Refused(f"`{reference}` of `{work.name}` is nothing that is declared")
-            if reference.index is not None:
-                raise Refused(f"`{reference}`, a copy by its number, is not generated in works yet")
             if operand.kind in ("smem", "tmem", "signal"):
                 memory = self.program.memories[operand.name]
                 if operand.kind != "smem":
@@ -116,7 +115,8 @@ class Works:
                     )
                 if operand.name not in members:
                     order.append((operand.name, operand, readable))
-                members.setdefault(operand.name, []).extend(
+                number = None if reference.index is None else operand.copy
+                members.setdefault(operand.name, {}).setdefault(number, []).extend(
                     self._buffers(function, rings, step, memory, operand, reference, readable)
                 )
             else:
@@ -158,7 +158,7 @@ class Works:
     def _need(self, work: Work, tensor: Tensor) -> None:
         """Ask for the alignment that a snippet's `load<n>` and `store<n>` of a tensor rely on."""
         pattern = rf"(?<![\w.]){tensor.name}\s*\.\s*(?:load|store)\s*<\s*([^>,]+)"
-        for count in re.findall(pattern, _CODE.sub(" ", work.text or "")):
+        for count in re.findall(pattern, NO_CODE.sub(" ", work.text or "")):
             try:
                 elements = self.program.values.flat(parse(count.strip())).value
             except ExprError:
@@ -167,15 +167,29 @@ class Works:
             piece = LARGEST if elements is None else piece_bytes(int(elements), bits_of(tensor.dtype)) or 1
             self.kernel.need(tensor.name, piece, piece)
 
-    def _memory(self, call: _Call, work: Work, name: str, buffers: list[tuple[str, str, str]]) -> None:
-        if buffers[0][0] == "":
-            _, type_, address = buffers[0]
+    def _memory(
+        self, call: _Call, work: Work, name: str, copies: dict[int | None, list[tuple[str, str, str]]]
+    ) -> None:
+        wanted = f"{work.name}_{name}"
+        if None in copies:
+            if len(copies) > 1:
+                raise Refused(f"`{work.name}` names a copy of `{name}` by its number and one without")
+            type_, address = self._view_of(call, wanted, copies[None])
             call.add(f"const {type_}& {name}", f"{type_}{{{address}}}")
             return
+        views = [
+            (number, *self._view_of(call, f"{wanted}_{number}", buffers))
+            for number, buffers in sorted((n, found) for n, found in copies.items() if n is not None)
+        ]
+        struct = self._struct(call, wanted, copies_fields([(number, type_) for number, type_, _ in views]))
+        call.add(f"const {struct}& {name}", f"{struct}{{{', '.join(f'{{{a}}}' for _, _, a in views)}}}")
+
+    def _view_of(self, call: _Call, wanted: str, buffers: list[tuple[str, str, str]]) -> tuple[str, str]:
+        """Return the type of one copy of a resource, and what stands between the braces of a value of it."""
+        if buffers[0][0] == "":
+            return buffers[0][1], buffers[0][2]
         fields = " ".join(f"{type_} {member};" for member, type_, _ in buffers)
-        struct = self._struct(call, f"{work.name}_{name}", fields)
-        listed = ", ".join(f"{{{address}}}" for _, _, address in buffers)
-        call.add(f"const {struct}& {name}", f"{struct}{{{listed}}}")
+        return self._struct(call, wanted, fields), ", ".join(f"{{{address}}}" for _, _, address in buffers)
 
     def _struct(self, call: _Call, wanted: str, fields: str) -> str:
         """Return the name of a struct with these fields, declared ahead of the first function that takes
@@ -339,7 +353,7 @@ class Works:
                 if not same
                 else self.kernel.names.free(f"{work.name}_{same + 1}")
             )
-            text = (work.text or "").rstrip("\n")
+            text = numbered((work.text or "").rstrip("\n"), work)
             lines: tuple[int, ...] = ()
             if self.document is not None and work.text_route[-1] == "cuda":
                 count = text.count("\n") + 1
