@@ -7,12 +7,15 @@ from types import ModuleType
 from tsc.rules.roles import (
     expectation_not_met,
     graph_mismatch,
+    half_of_a_pair,
     leader_without_pair,
     operand_of_wrong_kind,
     peers_not_counted,
     pipeline_mismatch,
+    product_outside_leader,
     ring_without_consumer,
     ring_without_producer,
+    same_part_in_both,
     shared_store_ring,
     task_lists_mismatch,
     turn_of_one,
@@ -30,4 +33,7 @@ RULES: tuple[ModuleType, ...] = (
     shared_store_ring,
     turn_of_one,
     leader_without_pair,
+    product_outside_leader,
+    half_of_a_pair,
+    same_part_in_both,
 )

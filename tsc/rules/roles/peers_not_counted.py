@@ -2,11 +2,12 @@
 
 What it does
     Compares `empty_arrivals` under `expect` with the arrivals of this CTA alone, for rings that a load of
-    another CTA fills too.
+    another CTA fills too, and for those that the tensor cores of a pair fill.
 
 Why is this bad
     Who multicasts writes the stage of every CTA along the axis, and may do so when the readers of all of them
-    have given it back. With the own readers alone the next load overwrites what a peer still reads.
+    have given it back; so do the tensor cores of a pair. With the own readers alone the next load or product
+    overwrites what a peer still reads.
 
 Example
     launch: {cluster: {m: 2}}
@@ -36,7 +37,7 @@ def check(program: Program) -> Iterator[Finding]:
     for name, memory in program.memories.items():
         ring = program.pipelines.get((name, 0))
         expect = getattr(program.spec.resources[name], "expect", None)
-        if ring is None or expect is None or not ring.multicast:
+        if ring is None or expect is None or not (ring.multicast or by_pair(program, ring)):
             continue
         route = (*memory.route, "expect", "empty_arrivals")
         wanted = program.values.integer(expect.empty_arrivals, route)
@@ -44,6 +45,7 @@ def check(program: Program) -> Iterator[Finding]:
             continue
         axes = dict(program.cluster)
         along = " and ".join(f"{axes[axis]} along `{axis}`" for axis in ring.multicast)
+        where = f"where loads reach {along}" if along else "where products fill it in both of a pair"
         loads = (
             step
             for task in program.tasks
@@ -55,7 +57,7 @@ def check(program: Program) -> Iterator[Finding]:
         yield Finding(
             RULE.name,
             f"`empty_arrivals` of `{name}` is {ring.empty_arrivals:,}, and {wanted:,} counts "
-            f"{series(ring.consumers)} of one CTA, where loads reach {along}",
+            f"{series(ring.consumers)} of one CTA, {where}",
             Place(route),
             tuple(Place((*one, "multicast"), label="fills the stage of the others too") for one in routes),
             help=f"write `empty_arrivals: {ring.empty_arrivals}`, or take it away: it is derived",
@@ -67,8 +69,13 @@ def of_one_cta(program: Program, ring: Pipeline, wanted: int | None) -> bool:
     axes = dict(program.cluster)
     if differs(program, ring):
         return False
-    ctas = 1 + sum(axes.get(axis, 1) - 1 for axis in ring.multicast)
+    ctas = 2 if by_pair(program, ring) else 1 + sum(axes.get(axis, 1) - 1 for axis in ring.multicast)
     return ctas > 1 and wanted is not None and wanted * ctas == ring.empty_arrivals
+
+
+def by_pair(program: Program, ring: Pipeline) -> bool:
+    """Whether the tensor cores of a pair fill a ring in both CTAs, and threads of both read it."""
+    return program.spec.launch.cta_group == 2 and ring.kind == "UmmaAsync"
 
 
 def differs(program: Program, ring: Pipeline) -> bool:
