@@ -12,14 +12,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from tsc.emit.kernel import Kernel
+from tsc.emit.tensor_memory import engines
 from tsc.ops.base import Engine
 from tsc.program.accesses import Touch
 from tsc.program.expand import operand_of
-from tsc.program.model import Task
+from tsc.program.model import Pipeline, Task
 from tsc.program.tree import Block, Guard, Loop, Step, TileLoop, steps
 
 Ring = tuple[str, int]
 
+_ENGINES = frozenset((Engine.TCGEN05, Engine.TMEM))
 _TELL = frozenset(("commit", "release", "pass", "arrive", "sync", "task_sync"))
 _HEAR = frozenset(("acquire", "wait", "take", "sync", "task_sync"))
 _NONE = frozenset[Ring]()
@@ -152,12 +154,12 @@ class _Walk:
             state = replace(state, fragments=frozenset(), read=_NONE)
         if waits.stores:
             state = replace(state, written=_NONE)
-        if waits.fence_before or (self.told(step) and self.fenced(step)):
+        if waits.fence_before or (step.verb in _TELL and not self.own(step) and self.fenced(step)):
             state = replace(state, untold=_NONE)
         if waits.fence_after:
             state = replace(state, unheard=_NONE)
-        if step.verb in _HEAR and not self.fenced(step):
-            state = replace(state, unheard=self.plain)
+        if step.verb in _HEAR and not self.own(step):
+            state = replace(state, unheard=_NONE if self.fenced(step) else self.plain)
         for touch in self.touched[step.index]:
             if touch.engine is not Engine.TMEM:
                 continue
@@ -184,8 +186,8 @@ class _Walk:
                 loads = loads or (touch.reads and self.uses(touch, state))
             elif touch.engine is Engine.TCGEN05 and own & (state.read | state.written | state.untold):
                 self.refused[step.index] = (
-                    f"`{touch.reference}` is moved by all threads of `{self.task.label}` and used by one, "
-                    "with nothing between that they meet at"
+                    f"all threads of `{self.task.label}` move parts of `{touch.reference}`, and one of them "
+                    "has the tensor core use it; `task_sync` belongs between"
                 )
             else:
                 loads = loads or self.uses(touch, state)
@@ -203,32 +205,37 @@ class _Walk:
         return operand is not None and operand.kind == "registers" and operand.name in state.fragments
 
     def fenced(self, step: Step) -> bool:
-        """Whether a step has its own fences, as that of a ring of tensor memory or a signal has; a store ring
-        is its task's own.
+        """Whether a ring step has its own fence: behind a wait for what the task has the tensor core or
+        tensor memory touch, before an arrival that tells of moves.
         """
+        wanted = _ENGINES if step.verb in _HEAR else frozenset((Engine.TMEM,))
+        found = (engines(self.kernel, self.task, self.of(ring)) for ring in self.rings(step))
+        return any(one & wanted for one in found)
+
+    def own(self, step: Step) -> bool:
+        """Whether a step is of a store ring, of which no other task hears."""
+        return any(ring.store_ring for ring in self.rings(step))
+
+    def rings(self, step: Step) -> list[Pipeline]:
+        """Return the rings of a ring step."""
         reference = operand_of(step)
         operand = None if reference is None else self.kernel.meaning(reference, self.task, step)
         names = () if reference is None else self.program.meanings.group_members(reference.name)
         copy = 0 if operand is None else operand.copy
-        rings = [self.program.pipelines.get((name, copy)) for name in names]
-        if any(ring is not None and ring.store_ring for ring in rings):
-            return True
-        return any(self.program.memories[n].kind != "smem" for n in names if n in self.program.memories)
+        return [ring for name in names if (ring := self.program.pipelines.get((name, copy))) is not None]
+
+    def of(self, ring: Pipeline) -> Ring | None:
+        """Return what a ring stands for: a signal for all that the task does."""
+        return None if self.program.memories[ring.ring].kind == "signal" else (ring.ring, ring.copy)
 
     def told(self, step: Step) -> frozenset[Ring]:
         """Return the tensor memory of which a step tells others: that of its rings, and what has none."""
         if step.verb not in _TELL:
             return _NONE
-        reference = operand_of(step)
-        operand = None if reference is None else self.kernel.meaning(reference, self.task, step)
-        if operand is None or reference is None:
-            return self.plain
-        names = self.program.meanings.group_members(reference.name)
-        rings = [self.program.pipelines.get((name, operand.copy)) for name in names]
-        if any(ring is not None and ring.store_ring for ring in rings):
+        rings = self.rings(step)
+        if self.own(step):
             return _NONE
-        found = (name for name in names if name in self.program.memories)
-        return self.plain | {(self.root(name), operand.copy) for name in found}
+        return self.plain | {(self.root(ring.ring), ring.copy) for ring in rings}
 
     def early(self, touch: Touch, state: _State, behind: tuple[Block, ...]) -> bool:
         """Whether a load waits for those before it, because what they wrote is used before what it writes."""
