@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tsc.program.model import Program, Task
+from tsc.program.storage import TENSOR_SLOT_BYTES, allocated_columns
 from tsc.report.budget import BarrierArray, barrier_arrays, memory_map, register_limit, warpgroups
 from tsc.report.columns import Cell, Column, columns, rows
 from tsc.report.tree import headline
@@ -167,6 +168,9 @@ def _shared(program: Program) -> str:
                 _counted(barrier),
             ]
         )
+    if program.tensor_slot is not None:
+        note = "the address of tensor memory"
+        lines.append([f"{program.tensor_slot:,}", str(TENSOR_SLOT_BYTES), "tensor", "", "8", "", note])
     if not lines:
         return ""
     total = f"{program.smem_bytes or 0:,}"
@@ -194,7 +198,13 @@ def _tensor(program: Program) -> str:
         ]
         for place in memory_map(program, "tmem")
     ]
-    return _grid("", ["column", "columns", "tensor memory", "stages", ""], lines, "rrlrl") if lines else ""
+    if not lines:
+        return ""
+    needed = program.tmem_columns or 0
+    taken = allocated_columns(needed)
+    limit = f" of {program.target.tmem_columns}" if program.target is not None else ""
+    lines.append([str(needed), "", "(end)", "", f"{taken}{limit} allocated"])
+    return _grid("", ["column", "columns", "tensor memory", "stages", ""], lines, "rrlrl")
 
 
 def _grid(title: str, header: Sequence[str], lines: Sequence[Sequence[str]], align: str) -> str:
@@ -269,7 +279,12 @@ def render_json(program: Program) -> str:
                 for barrier in barrier_arrays(program)
             ],
         },
-        "tensor_memory": {"columns": program.tmem_columns, "places": _places_json(program, "tmem")},
+        "tensor_memory": {
+            "columns": program.tmem_columns,
+            "allocated": allocated_columns(program.tmem_columns or 0),
+            "slot": program.tensor_slot,
+            "places": _places_json(program, "tmem"),
+        },
     }
     return json.dumps(data, indent=2) + "\n"
 
