@@ -340,6 +340,15 @@ def gathered(kernel: Kernel, torch: Any) -> None:
         _same(y, x[1] - x[0], f"gathered {m}")
 
 
+def ahead(kernel: Kernel, torch: Any) -> None:
+    for m in (1, 2, 3, 5, 333):
+        x = _normal(torch, m, 128)
+        y, z = torch.full_like(x, 7), torch.full_like(x, 7)
+        kernel(x, y, z)
+        _same(y, 2 * x, f"ahead {m} y")
+        _same(z, x, f"ahead {m} z")
+
+
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
@@ -373,5 +382,6 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         staged,
         alone,
         gathered,
+        ahead,
     )
 } | FRAGMENT_RUNS

@@ -280,6 +280,8 @@ class _Walk:
                 places = self.sharing.places(names, operand.copy)
                 mine = {place: NONE if place[:2] in self.brackets.deep else NONE | {OPEN} for place in places}
             return {**state, **mine}
+        if getattr(step.model, "observe", None) and all(self.waits_too(name, operand.copy) for name in names):
+            return state  # the stage that it means is still the one it has taken
         if step.verb in ("commit", "release"):
             return self.hand_over(step, names, operand.copy, state)
         kept = KEPT if pipelines else NONE
@@ -291,6 +293,11 @@ class _Walk:
         }
         led = (self.task.warps or 1) > 1 and self.led(step, names, operand.copy)
         return {**taken, LED: frozenset((("led", ""),))} if led else taken
+
+    def waits_too(self, name: str, copy: int) -> bool:
+        """Whether the task takes stages of a ring that it also observes."""
+        use = self.kernel.use(self.task, name, copy)
+        return use is not None and use.waits and not use.observes
 
     def overlaid(self, step: Step, place: Place, state: State) -> Marks:
         """Return what the task did to the bytes of a ring under other names and a stage just taken does not

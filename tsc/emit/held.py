@@ -40,6 +40,10 @@ class Held:
         """Return how many stages may be held before a step; none where the step is never reached."""
         return self.before.get((step.index, end), frozenset((0,)))
 
+    def only_observes(self, end: End) -> bool:
+        """Whether every wait of the task at an end is an observing one, so that it holds nothing there."""
+        return end in self.observes and not self.deepest.get(end)
+
     def certain(self, end: End) -> bool:
         """Whether every step that gives stages back knows how many they are; asked when all is found."""
         if self._certain is None:

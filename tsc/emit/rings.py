@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tsc.emit.fragments import completions
 from tsc.emit.function import Function
@@ -43,6 +43,7 @@ class RingEnd:
     ready: str
     everybody: bool  # whether all threads wait, or the leader alone
     stride: int = 1  # stages from one that it takes to the next: the lanes of its side
+    observes: bool = False  # it holds nothing
 
     @property
     def single(self) -> bool:
@@ -121,11 +122,7 @@ class Rings(RingPlaces):
         pipeline = self.pipeline(memory, copy)
         stages, prefix, held = pipeline.stages, self.prefix(memory, copy), self.held
         cursor = f"Cursor<{self.stages_text(memory)}>"
-        observed = key in held.observes
-        if observed and held.deepest.get(key, 0) > 0:
-            raise Refused(
-                f"a task that waits for `{memory.name}` both with and without `observe` is not generated yet"
-            )
+        observed = held.only_observes(key)
         deep = held.deepest.get(key, 1) > 1 or not held.certain(key) or key in held.looks_ahead
         deep = deep or pipeline.loaded  # it waits for the bytes of the oldest one
         word = "write" if side == "write" else "read"
@@ -147,9 +144,21 @@ class Rings(RingPlaces):
             ready = self._variable(f"{prefix}_{word}_ready", "bool", "false")
         everybody = pipeline.store_ring or self.everybody(memory, copy, side)
         stride = steps_of(memory, self.task, side)[1]
-        return RingEnd(
-            memory, copy, side, pipeline, prefix, take, give, stage, counter, ready, everybody, stride
-        )
+        made = RingEnd(memory, copy, side, pipeline, prefix, take, give, stage, counter, ready, everybody)
+        return replace(made, stride=stride, observes=observed)
+
+    def observer(self, memory: Memory, copy: int) -> RingEnd:
+        """Return the end by which a task looks on: beside stages that it takes it has a cursor of its own."""
+        end = self.end(memory, copy, "read")
+        if end.observes:
+            return end
+        key = f"{end.label}.observer"
+        if key not in self.function.spelled_lets:
+            cursor = f"Cursor<{self.stages_text(memory)}>"
+            name = self._variable(f"{end.label}_observe", cursor, self.first(memory, "read"))
+            self.function.spelled_lets[key] = name
+        take = self.function.spelled_lets[key]
+        return replace(end, take=take, give=take, stage="0", held="", ready="", everybody=True, observes=True)
 
     def committed(self, end: RingEnd) -> str:
         """Return the C++ of the stage of a store ring that was committed last."""
@@ -195,7 +204,7 @@ class Rings(RingPlaces):
 
     def everybody(self, memory: Memory, copy: int, side: Side) -> bool:
         """Whether all threads wait at this end: where only the leader arrives, the others could be lapped."""
-        if (memory.name, copy, side) in self.held.observes or self.task.warps == 1:
+        if self.held.only_observes((memory.name, copy, side)) or self.task.warps == 1:
             return True
         return self.arrives(self.together(memory, copy, side), side) != "leader"
 
@@ -234,8 +243,7 @@ class Rings(RingPlaces):
             items.append(self.guarded(Statement("wait", fields), end.everybody))
         if end.ready:  # it spoke of this stage, also where another barrier answers for it
             items.append(Statement("assign", {"name": end.ready, "value": "false"}))
-        observed = (end.ring.name, end.copy, end.side) in self.held.observes
-        if not end.single or observed:
+        if not end.single or end.observes:
             if end.stage not in ("0", f"{end.take}.stage"):
                 items.append(Statement("assign", {"name": end.stage, "value": f"{end.take}.stage"}))
             items.append(self.advance(end, end.take))
@@ -287,7 +295,8 @@ class Rings(RingPlaces):
         does not tell the two apart. What a wait may take for its own is judged where the wait stands, so an
         answer holds only as long as nothing else has been waited for.
         """
-        own = set() if step is None else {(memory.name, copy) for memory, copy in self.members(step)}
+        looks_on = step is None or getattr(step.model, "observe", None)
+        own = set() if step is None or looks_on else {(one.name, copy) for one, copy in self.members(step)}
         skipping = {(name, copy) for name, copy, side in self.held.skips & self.held.looks if side == "read"}
         ends = {
             (memory.name, copy): self.end(memory, copy, "read")

@@ -58,7 +58,10 @@ class Steps:
             raise Refused(f"`{step.verb}` of `{reference}` is not generated yet")
         group = self.program.groups.get(reference.name)
         side = "write" if step.verb in ("acquire", "commit", "try_acquire") else "read"
-        ends = [self.rings.end(memory, copy, side) for memory, copy in members]  # type: ignore[arg-type]
+        if step.verb == "wait" and getattr(step.model, "observe", None):
+            ends = [self.rings.observer(memory, copy) for memory, copy in members]
+        else:
+            ends = [self.rings.end(memory, copy, side) for memory, copy in members]  # type: ignore[arg-type]
         shared = group is not None and step.verb == ("release" if group.kind == "merge" else "commit")
         if group is not None and not shared and step.verb in ("commit", "release"):
             raise Refused(f"`{step.verb}` of the {group.kind} `{group.name}` is not generated")

@@ -182,16 +182,14 @@ class AgentMaker:
     def take(self, step: Step, memory: Memory, copy: int, side: Literal["write", "read"]) -> Node:
         """Take the next stage: wait for its barrier, unless another has been waited for in its place."""
         writes = side == "write"
-        cursor = self.place(memory, copy, "acquire" if writes else "wait")
-        barrier = self.lines.barrier(memory, copy, "read" if writes else "write", self.cta)
         observes = bool(getattr(step.model, "observe", None))
-        if observes and self.view.held.deepest.get((memory.name, copy, side), 0) > 0:
-            sentence = f"a task that waits for `{memory.name}` both with and without `observe`"
-            self.frame.leave_out(step.route, sentence)
+        beside = observes and not self.view.held.only_observes((memory.name, copy, side))
+        cursor = self.place(memory, copy, "acquire" if writes else "observe" if beside else "wait")
+        barrier = self.lines.barrier(memory, copy, "read" if writes else "write", self.cta)
         if not writes and not observes:
             # Where each stage belongs to one of several consumers, the others pass over it.
             self.takers.append((cursor, barrier))
-        alone = self.part == "others" and not self.view.rings.everybody(memory, copy, side)
+        alone = self.part == "others" and not observes and not self.view.rings.everybody(memory, copy, side)
         if getattr(step.model, "by", None) is not None or alone:
             return Move(step.route, (cursor,))
         clears: Cells = ()
@@ -254,8 +252,7 @@ class AgentMaker:
     def release(self, step: Step, members: tuple[tuple[Memory, int], ...]) -> list[Node]:
         """Give stages back, to every CTA whose loads fill them."""
         memory, copy = members[0]
-        held, end = self.view.held, (memory.name, copy, "read")
-        if end in held.observes and not held.deepest.get(end, 0):
+        if self.view.held.only_observes((memory.name, copy, "read")):
             return []  # who only observes holds nothing: the generated code gives nothing back
         names = tuple(one.name for one, _ in members)
         uses = self.lines.uses(self.task, self._of_owner(memory, "empty", names), copy)

@@ -35,7 +35,9 @@ def parts_of(view: View) -> tuple[Part, ...]:
     steps = list(task.steps())
     ends = {end for step in steps for end in _ends(view, step)}
     led = {end for end in ends if not view.rings.everybody(*end) and not _tensor_memory(view, *end)}
-    common = led != ends or any(step.verb in TOGETHER or _works(view, step) for step in steps)
+    common = led != ends or any(
+        step.verb in TOGETHER or getattr(step.model, "observe", None) or _works(view, step) for step in steps
+    )
     return ("leader", "others") if led and common else ("all",)
 
 

@@ -267,6 +267,9 @@ def _walk(program: Program, entry: Holds, conditions: Conditions) -> None:
         entry.complete = False
         return
 
+    # Who waits for a ring as well means the stage that it holds.
+    waits = any(not getattr(step.model, "observe", None) for step in entry.verbs("wait"))
+
     def transfer(step: Step, held: Held) -> Held:
         entry.before.setdefault(step.index, set()).add(held)
         if step.index not in entry.protocol:
@@ -280,7 +283,7 @@ def _walk(program: Program, entry: Holds, conditions: Conditions) -> None:
                 loading = held.loading if left else frozenset()
                 return replace(held, acquired=left, committed=True, loading=loading)
             case "wait" if getattr(step.model, "observe", None):
-                return replace(held, observed=True)
+                return held if waits else replace(held, observed=True)
             case "wait":
                 return replace(held, waited=min(held.waited + 1, entry.most))
             case "release":
