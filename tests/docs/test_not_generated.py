@@ -74,7 +74,6 @@ def operation(step: str, resources: str = FRAGMENT, target: str = "sm_90a") -> l
     return [spec(store=[TAKEN[0], step, *TAKEN[1:]], resources=resources, target=target)]
 
 
-ON_TENSOR_MEMORY = f"{SCORES}\n{FRAGMENT}"
 CASES = {
     "`cta_group: 2`": [spec(launch="launch: {cluster: {m: 2}, cta_group: 2}", target="sm_100a")],
     "`ctas: leader`": [
@@ -129,8 +128,6 @@ CASES = {
             store=[TAKEN[0], "{tma_store: y, at: [tile.m, 0], from: ring, rows: m - tile.m}", *TAKEN[2:]]
         ).replace("[64, 64]", "[64, 32]")
     ],
-    "`tcgen05_ld`": operation("{tcgen05_ld: f, from: s}", ON_TENSOR_MEMORY, "sm_100a"),
-    "`tcgen05_st`": operation("{tcgen05_st: s, from: f}", ON_TENSOR_MEMORY, "sm_100a"),
     "`tcgen05_cp`": operation("{tcgen05_cp: s, from: ring}", SCORES, "sm_100a"),
     "`trace`": [spec(debug="debug: {trace: [wait]}")],
     "`count_tiles`": [spec(debug="debug: {count_tiles: true}")],
