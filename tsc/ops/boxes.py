@@ -9,7 +9,7 @@ bytes).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import Any, NoReturn
@@ -26,7 +26,6 @@ FARTHEST = 2**31 - 1  # a coordinate
 LISTED = 8  # instructions that are written one by one; more of them become a loop
 
 STORES = frozenset(("tma_store", "tma_reduce"))
-UNSUPPORTED = frozenset(("e2m1", "i4", "u4"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +129,12 @@ def transfer(
             f"`{verb}` between {len(buffer.shape)} dimensions of `{buffer.text}` and {tensor.rank} of "
             "a tensor"
         )
-    if tensor.dtype in UNSUPPORTED:
-        lowering.refuse(f"`{verb}` of `{tensor.dtype}` is not generated yet")
     if tensor.dtype != buffer.dtype:
         lowering.refuse(
             f"`{verb}` changes no dtype, and here it goes between `{tensor.dtype}` and `{buffer.dtype}`"
         )
+    if tensor.bits < 8:
+        tensor, buffer, at = _in_bytes(lowering, tensor, buffer, at, verb)
     covered = memory_order(tensor, buffer)
     if covered is None:
         lowering.refuse(
@@ -189,6 +188,26 @@ def transfer(
             f"{_factor(lowering.text(at[covered[sliced]]))} + {share.rank} * {part[sliced]}"
         )
     return _parts(lowering, tensor, plan, covered, name, begin, where, late)
+
+
+def _in_bytes(
+    lowering: Lowering, tensor: TensorOperand, buffer: BufferOperand, at: tuple[Expr, ...], verb: str
+) -> tuple[TensorOperand, BufferOperand, tuple[Expr, ...]]:
+    """Return a copy of elements of less than a byte as one of bytes, which is how its map describes them."""
+    each, major = 8 // tensor.bits, tensor.major
+    what = f"`{verb}` of `{tensor.name}` moves whole bytes"
+    if buffer.shape[-1] % each or any(
+        not lowering.need_multiple(expr, each, what) for expr in (at[major], tensor.shape[major])
+    ):
+        lowering.refuse(f"`{verb}` moves whole bytes, which hold {each} elements of `{tensor.name}` each")
+
+    def whole(expr: Expr) -> Expr:
+        return lowering.flat(build(Binary("//", expr.tree, Int(each))))
+
+    shape = tuple(whole(extent) if dim == major else extent for dim, extent in enumerate(tensor.shape))
+    place = tuple(whole(first) if dim == major else first for dim, first in enumerate(at))
+    held = (*buffer.shape[:-1], buffer.shape[-1] // each)
+    return replace(tensor, bits=8, shape=shape), replace(buffer, bits=8, shape=held), place
 
 
 def _hold_rows(lowering: Lowering, tensor: TensorOperand, first: Expr, extent: int, verb: str) -> None:

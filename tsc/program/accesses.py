@@ -113,6 +113,8 @@ def touches(
         return
     for access in operation.accesses:
         reference = getattr(model, access.field)
+        if reference is None:
+            continue
         route = (*step.route, key_of(model, access.field))
         operand = meanings.meaning(reference, task, replica, step.env, route)
         yield Touch(reference, operand, access.mode, access.engine, route, access.kinds)

@@ -139,7 +139,7 @@ def _uses(
             if step.verb not in BY_VERB:
                 continue
             found = list(touches(step, meanings, works, task.name, task.replica))
-            whole = step.verb in ("wgmma", "tcgen05_mma", "tcgen05_cp", "stmatrix", "ldmatrix") or (
+            whole = step.verb in ("wgmma", "tcgen05_mma", "stmatrix", "ldmatrix") or (
                 step.verb in ("store", "load")
                 and any(t.operand is not None and t.operand.name in fragments for t in found)
             )

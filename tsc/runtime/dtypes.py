@@ -35,9 +35,9 @@ DTYPES = {
         Dtype("i64", 64, "INT64"),
         Dtype("u64", 64, "UINT64"),
         # Two elements a byte in global and in shared memory; the ALIGN16B twin pads shared memory.
-        Dtype("e2m1", 4, "16U4_ALIGN8B"),
-        Dtype("i4", 4, "16U4_ALIGN8B"),
-        Dtype("u4", 4, "16U4_ALIGN8B"),
+        Dtype("e2m1", 4, "UINT8"),
+        Dtype("i4", 4, "UINT8"),
+        Dtype("u4", 4, "UINT8"),
     )
 }
 

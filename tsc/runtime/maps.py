@@ -54,6 +54,8 @@ class TensorMaps:
         extents = [laid.shape[dim] for dim in inward]
         pitches = [laid.strides[dim] * dtype.bits // 8 for dim in inward[1:]]
         box = list(reversed(described.box))
+        # Elements of less than a byte are moved as bytes.
+        extents[0] = extents[0] * min(dtype.bits, 8) // 8
         self._check(described.tensor, inward, extents, pitches)
         try:
             return self._cuda.encode_tiled(

@@ -17,6 +17,7 @@ from tsc.rules.matrix import (
     part_outside_fragment,
     product_does_not_fit,
     product_of_wrong_dtypes,
+    scales_do_not_fit,
     tensor_move_does_not_fit,
     tensor_product_does_not_fit,
     too_few_registers_at_start,
@@ -38,4 +39,5 @@ RULES: tuple[ModuleType, ...] = (
     tensor_product_does_not_fit,
     fragment_of_two_layouts,
     tensor_move_does_not_fit,
+    scales_do_not_fit,
 )

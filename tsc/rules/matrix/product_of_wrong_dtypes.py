@@ -42,7 +42,8 @@ def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each operand, pair and accumulator of a wrong dtype."""
     yield from once(it for product in products(program) for it in _judge(product, SUMS))
     wide = {dtype: ("f32",) for dtype in SUMS}
-    yield from once(it for product in tensor_products(program) for it in _judge(product, wide))
+    plain = (product for product in tensor_products(program) if not product.scaled)
+    yield from once(it for product in plain for it in _judge(product, wide))
 
 
 def _judge(product: Product | TensorProduct, sums: Mapping[str, tuple[str, ...]]) -> Iterator[Finding]:

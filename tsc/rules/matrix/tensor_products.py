@@ -38,6 +38,12 @@ class TensorProduct:
         return tuple(side for side in (self.a, self.b) if side is not None)
 
     @property
+    def scaled(self) -> bool:
+        """Whether its operands have scale factors, which another rule looks at."""
+        model = self.step.model
+        return isinstance(model, Tcgen05Mma) and (model.scale_a is not None or model.scale_b is not None)
+
+    @property
     def place(self) -> Place:
         """Where the step names the accumulator."""
         return Place((*self.step.route, "tcgen05_mma"))

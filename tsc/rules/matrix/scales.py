@@ -1,0 +1,108 @@
+"""What scale factors of products ask of their buffers: facts of a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tsc.ops.block_scales import BYTES, COLUMNS, DEEP, LANES, ROWS, SCALINGS, blocks_of, scaling
+from tsc.ops.matrices import STEP
+from tsc.ops.tcgen05_cp import Tcgen05Cp
+from tsc.ops.tcgen05_mma import Tcgen05Mma
+from tsc.program.model import Buffer, Operand, Program
+from tsc.program.tree import Step
+from tsc.rules.matrix.products import Side, size
+from tsc.rules.matrix.tensor_products import TensorProduct, tensor_products
+
+Misfit = tuple[Step, str, str, str]
+"""A step, the key that is at fault (empty for the step itself), message and help."""
+
+
+def misfits(program: Program) -> Iterator[Misfit]:
+    """Yield what is wrong with the scale factors of products."""
+    for product in tensor_products(program):
+        model = product.step.model
+        if not isinstance(model, Tcgen05Mma) or (model.scale_a is None and model.scale_b is None):
+            continue
+        if model.scale_a is None or model.scale_b is None:
+            key = "scale_a" if model.scale_b is None else "scale_b"
+            other = "scale_b" if key == "scale_a" else "scale_a"
+            message = f"both operands of a product are scaled, or neither, and here is no `{other}`"
+            yield product.step, key, message, f"write `{other}`, too"
+            continue
+        scales = [
+            program.meaning(one, product.task, product.step.env) for one in (model.scale_a, model.scale_b)
+        ]
+        buffers = [one.buffer if one is not None and one.kind == "tmem" else None for one in scales]
+        if product.a is not None and product.b is not None and None not in buffers:
+            held = [one for one in buffers if one is not None]
+            yield from _product(product, product.a, product.b, held[0], held[1])
+
+
+def _product(product: TensorProduct, a: Side, b: Side, of_a: Buffer, of_b: Buffer) -> Iterator[Misfit]:
+    step, how = product.step, scaling(a.dtype, b.dtype, of_a.dtype, of_b.dtype)
+    if how is None or product.to.dtype != "f32":
+        known = "; ".join(f"{left} by {right}" for left, right in SCALINGS)
+        yield (
+            step,
+            "",
+            f"nothing multiplies {a.dtype} scaled by {of_a.dtype} and {b.dtype} by {of_b.dtype} "
+            f"into {product.to.dtype}",
+            f"into f32 go, both operands alike: {known}",
+        )
+        return
+    if a.rows != ROWS or b.rows not in (ROWS, 2 * ROWS):
+        message = (
+            f"scaled products are {ROWS} by {ROWS} or {2 * ROWS}, and this one is {a.rows:,} by {b.rows:,}"
+        )
+        yield step, "", message, f"give `a` {ROWS} rows, and `b` {ROWS} or {2 * ROWS}"
+        return
+    factors = a.depth * a.bits // 8 // STEP * how.per_step(a.bits)
+    for key, side, buffer in (("scale_a", a, of_a), ("scale_b", b, of_b)):
+        blocks = side.rows // ROWS * -(-factors // DEEP)
+        wanted = (LANES, blocks * BYTES // LANES)
+        if buffer.shape != wanted:
+            yield (
+                step,
+                key,
+                f"`{side.text}` has {factors:,} factors for each of {side.rows:,} rows, {size(wanted)} in "
+                f"tensor memory, and `{buffer.name}` is {size(buffer.shape)}",
+                f"write `shape: [{wanted[0]}, {wanted[1]}]`",
+            )
+
+
+def copies_of(program: Program) -> Iterator[Misfit]:
+    """Yield what is wrong with copies of scale factors into tensor memory."""
+    for task in program.tasks:
+        for step in task.steps():
+            if isinstance(step.model, Tcgen05Cp):
+                to = program.meaning(step.model.tcgen05_cp, task, step.env)
+                source = program.meaning(step.model.from_, task, step.env)
+                if to is not None and source is not None:
+                    yield from _copy(step, to, source)
+
+
+def _copy(step: Step, to: Operand, source: Operand) -> Iterator[Misfit]:
+    if to.buffer is None or source.buffer is None or to.kind != "tmem" or source.kind != "smem":
+        return
+    there, here = to.buffer, source.buffer
+    blocks = blocks_of(here.shape, here.bits)
+    if there.dtype != here.dtype:
+        message = f"a copy converts nothing: `{here.name}` is {here.dtype}, `{there.name}` {there.dtype}"
+        yield step, "", message, f"make `{there.name}` {here.dtype}"
+    elif here.swizzle:
+        yield (
+            step,
+            "from",
+            f"blocks of scale factors are not swizzled, and `{here.name}` is",
+            "write `swizzle: none`",
+        )
+    elif blocks is None:
+        message = f"`{here.name}` is {here.bytes:,} bytes, no whole blocks of {BYTES}"
+        yield step, "from", message, f"give it {ROWS} rows by {DEEP} factors, or as many times that"
+    elif there.bytes != COLUMNS * blocks[0] * blocks[1] or there.shape[0] != LANES:
+        wanted = LANES, blocks[0] * blocks[1] * BYTES // LANES
+        message = (
+            f"{blocks[0] * blocks[1]:,} blocks are {size(wanted)} {here.dtype} in tensor memory, "
+            f"and `{there.name}` is {size(there.shape)}"
+        )
+        yield step, "tcgen05_cp", message, f"write `shape: [{wanted[0]}, {wanted[1]}]`"
