@@ -16,6 +16,8 @@ from tsc.emit.roles import LEADS
 from tsc.ops.lowering import Refused
 from tsc.program.multicast import Shared
 
+SCATTERED = "loads for a pair that do not all stand beside their `acquire` and `commit` are not generated yet"
+
 
 def announced_to_leader(function: Function, barrier: str, size: int | str, arrives: bool) -> list[Item]:
     """Return the announcement of what both CTAs load, by the leader's thread and for both.
@@ -24,7 +26,7 @@ def announced_to_leader(function: Function, barrier: str, size: int | str, arriv
     load again, and the arrival that ends the phase is this one.
     """
     if not arrives or not isinstance(size, int):
-        raise Refused("loads for a pair that do not all stand beside their `acquire` are not generated yet")
+        raise Refused(SCATTERED)
     announce = Statement("arrive_expect", {"barrier": barrier, "bytes": 2 * size})
     if function.task.ctas == "leader":
         return [announce]

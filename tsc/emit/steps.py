@@ -140,9 +140,11 @@ class Steps:
         if Engine.TCGEN05.value in writes:
             return self.by_tensor_core(ends, writes, barrier)
         if self.kernel.paired((end.ring.name for end in ends), first.copy):
-            if writes == {Engine.TMA.value} and step.index in self.brackets.silent:
-                return []
-            raise Refused(f"`{first.ring.name}` filled for a pair other than by TMA is not generated yet")
+            if writes != {Engine.TMA.value}:
+                raise Refused(f"`{first.ring.name}` filled for a pair other than by TMA is not generated yet")
+            if step.index not in self.brackets.silent:
+                raise Refused(pairs.SCATTERED)
+            return []
         threads, copies = Engine.THREAD.value in writes, Engine.CP_ASYNC.value in writes
         if self.rings.arrives(tuple((end.ring, end.copy) for end in ends), "write") == "leader":
             if step.index in self.brackets.silent:

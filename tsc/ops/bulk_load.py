@@ -41,6 +41,11 @@ bulk_load{{ cache }}({{ address }}, {{ pointer }}, {{ size }}, {{ barrier }});
 
 def bind(step: BulkLoad, lowering: Lowering) -> dict[str, Any]:
     """Name the piece; `bytes` arrive in every receiving CTA. Shares of it are split where the size allows."""
+    if lowering.for_pair(step.to):
+        lowering.refuse(
+            f"`bulk_load` tells no other CTA, and `{step.to}` is read by the tensor cores of a pair: "
+            "`tma_load` does"
+        )
     plan = piece(lowering, "bulk_load", step.bulk_load, step.to, "write", step.at, step.rows)
     fields: dict[str, Any] = {
         "address": plan.address,
@@ -52,11 +57,6 @@ def bind(step: BulkLoad, lowering: Lowering) -> dict[str, Any]:
         "only": "",
         "bytes": plan.bytes if plan.static is None else plan.static,
     }
-    if lowering.for_pair(step.to):
-        lowering.refuse(
-            f"`bulk_load` tells no other CTA, and `{step.to}` is read by the tensor cores of a pair: "
-            "`tma_load` does"
-        )
     group = lowering.multicast(step.multicast) if step.multicast is not None else None
     if group is not None and group.size > 1:
         fields["mask"] = group.mask
