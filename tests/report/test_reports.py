@@ -81,6 +81,7 @@ def test_memory_map_covers_every_byte_once(spec: str) -> None:
     found = program(spec)
     spans = [(it.offset, it.offset + it.size) for it in memory_map(found) if not it.over]
     spans += [(it.offset, it.offset + 8 * it.count) for it in barrier_arrays(found)]
+    spans += [] if found.tensor_slot is None else [(found.tensor_slot, found.tensor_slot + 8)]
     spans = [(begin, end) for begin, end in spans if end > begin]
     assert all(left[1] == right[0] for left, right in pairwise(spans))
     assert (spans[-1][1] if spans else 0) == found.smem_bytes

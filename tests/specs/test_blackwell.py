@@ -79,7 +79,7 @@ def test_gemm_bf16_of_other_tiles(settings: tuple[str, ...], blocks: int, tmp_pa
 
 
 def test_gemm_bf16_in_ptx(tmp_path: Path) -> None:
-    tsc("build", "gemm_bf16", "--emit", "ptx", "-o", str(tmp_path / "k.ptx"))
+    tsc("build", "gemm_bf16", "--arch", "sm_100a", "--emit", "ptx", "-o", str(tmp_path / "k.ptx"))
     ptx = (tmp_path / "k.ptx").read_text(encoding="utf-8")
     counts = {
         "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32": 1,
