@@ -53,8 +53,6 @@ TAKEN = ["{wait: ring}", "{tma_store: y, at: [tile.m, 0], from: ring}", "{store_
 GIVEN = ["{acquire: ring}", "{tma_load: x, at: [tile.m, 0], to: ring}", "{commit: ring}"]
 FRAGMENT = "  f: {kind: registers, dtype: f32, shape: [64, 64]}"
 SCORES = "  s: {kind: tmem, dtype: f32, shape: [128, 64]}"
-STAGED = "  o: {kind: smem, stages: 4, dtype: bf16, shape: [64, 64]}"
-MERGED = "  both: {kind: merge, of: [ring, other]}"
 
 
 def spec(
@@ -79,39 +77,6 @@ CASES = {
     "`ctas: leader`": [
         spec(launch="launch: {cluster: {m: 2}, cta_group: 2}", target="sm_100a").replace(
             "warps: 1", "warps: 1\n    ctas: leader"
-        )
-    ],
-    "`interleave`": [spec(more_of_ring=", interleave: 2")],
-    "try steps of a `merge` or `fork`": [
-        spec(
-            store=["{try_wait: both}", "{do: nothing}", "{wait: ring}", "{wait: other}", "{release: both}"],
-            load=[*GIVEN, *(step.replace("ring", "other") for step in GIVEN)],
-            resources=MERGED,
-        )
-    ],
-    "`observe` beside a plain `wait` for one ring in one task": [
-        spec(store=["{wait: ring, observe: true}", *TAKEN])
-    ],
-    "several stages of a store ring held at once": [
-        spec(
-            store=[
-                *("{acquire: o}", "{acquire: o}", "{store: o, from: v}", "{commit: o}"),
-                "{tma_store: y, at: [tile.m, 0], from: o}",
-            ],
-            resources=STAGED,
-        )
-    ],
-    "a TMA or bulk load into a store ring": [
-        spec(
-            load=[*(step.replace("ring", "o") for step in GIVEN), "{tma_store: y, from: o}"],
-            resources=STAGED,
-        )
-    ],
-    "`name[i]` in the lists of a work": [
-        spec(
-            store=["{do: own}"],
-            resources="  c: {kind: smem, per: store, dtype: bf16, shape: [64]}",
-            work="  own: {updates: ['c[0]'], cuda: ''}",
         )
     ],
     "TMA of 4-bit types": [
