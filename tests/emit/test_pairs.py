@@ -79,9 +79,11 @@ def arrivals(text: str, ctas: int) -> Counter[tuple[str, int]]:
             continue
         threads = re.search(r"Task<(\d+)", code)
         warps = int(threads.group(1)) // 32 if threads is not None else 1
-        for barrier, mask in re.findall(r"tcgen05_commit(?:<2>)?\((\w+) \+ [^,]+, ([^;]+)\);", code):
-            reached = value(code, mask, rank)
+        for barrier, mask in re.findall(r"tcgen05_commit(?:<2>)?\((\w+) \+ [^,;]+?(?:, ([^;]+))?\);", code):
+            reached = value(code, mask, rank) if mask else 1 << rank
             found.update((barrier, cta) for cta in range(ctas) if reached >> cta & 1)
+        for barrier in re.findall(r"mbarrier_arrive\((\w+) \+", code):
+            found[barrier, rank] += warps
         for guard, barrier in re.findall(r"(if \(leads\) )?mbarrier_arrive_expect\((\w+) \+", code):
             found[barrier, rank] += not guard or rank % 2 == 0
         for leader in re.findall(r"mbarrier_arrive_cluster\((\w+)_leader \+", code):
