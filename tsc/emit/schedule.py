@@ -159,7 +159,8 @@ class Schedule:
         fence: list[Item] = [Statement("fence_async")] if "fence" in kinds else []
         fence += [Statement("fence_async_global")] if "global" in kinds else []
         sync = [self.steps.sync()] if "sync" in kinds else []
-        return [*fence, *sync, *self.bare(node, scope)]
+        waits = self.waits(self.tensor_waits.before.get(id(node), Waits()))
+        return [*waits, *fence, *sync, *self.bare(node, scope)]
 
     def bare(self, node: Node, scope: Scope) -> list[Item]:
         """Lower one node by itself."""
@@ -209,6 +210,7 @@ class Schedule:
             items.append(Statement("tensor_wait_ld", {"held": held}))
         items += [Statement("tensor_wait_st")] if waits.stores else []
         items += [Statement("tensor_fence_before")] if waits.fence_before else []
+        items += [self.steps.sync()] if waits.meets else []
         return [*items, *([Statement("tensor_fence_after")] if waits.fence_after else [])]
 
     # ---- guards --------------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@ A load has written its registers, a store its columns, when `tcgen05.wait` of it
 for all that the warp has begun, so it stands as late as what it is for allows: before the first use of a
 fragment, and before others hear that a stage has been read or filled. Of two fragments that are used one
 behind the other the second one's load begins behind the wait for the first, and runs under the first's use.
+
+Warps have lanes of their own, but warpgroups share columns: before one moves what another one did, all meet.
 """
 
 from __future__ import annotations
@@ -13,15 +15,16 @@ from dataclasses import dataclass, replace
 
 from tsc.emit.kernel import Kernel
 from tsc.emit.tensor_memory import engines
+from tsc.emit.tensor_shares import Move, Ring, move_of
 from tsc.ops.base import Engine
 from tsc.program.accesses import Touch
 from tsc.program.expand import operand_of
+from tsc.program.fragments import WARPGROUP
 from tsc.program.model import Pipeline, Task
 from tsc.program.tree import Block, Guard, Loop, Step, TileLoop, steps
 
-Ring = tuple[str, int]
-
 _ENGINES = frozenset((Engine.TCGEN05, Engine.TMEM))
+_PRIVATE = frozenset(("thread", "warp", "lane"))
 _TELL = frozenset(("commit", "release", "pass", "arrive", "sync", "task_sync"))
 _HEAR = frozenset(("acquire", "wait", "take", "sync", "task_sync"))
 _NONE = frozenset[Ring]()
@@ -29,8 +32,8 @@ _NONE = frozenset[Ring]()
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """What stands ahead of a step: a wait for loads, with the fragments that they wrote, one for stores, and
-    the fences of tensor memory that no ring guards.
+    """What stands ahead of a step or a block: a wait for loads, with the fragments that they wrote, one for
+    stores, the fences of tensor memory that no ring guards, and between them a meeting of the task.
     """
 
     loads: bool = False
@@ -38,6 +41,7 @@ class Waits:
     fragments: frozenset[str] = frozenset()
     fence_before: bool = False
     fence_after: bool = False
+    meets: bool = False
 
     def __or__(self, other: Waits) -> Waits:
         return Waits(
@@ -46,14 +50,18 @@ class Waits:
             self.fragments | other.fragments,
             self.fence_before or other.fence_before,
             self.fence_after or other.fence_after,
+            self.meets or other.meets,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class TensorWaits:
-    """The waits of a task by the index of the step behind them, those at its end, and what is refused."""
+    """The waits of a task by the index of the step behind them, or by the identity of a block that not all
+    threads enter, those at its end, and what is refused.
+    """
 
     ahead: Mapping[int, Waits]
+    before: Mapping[int, Waits]
     at_end: Waits
     refused: Mapping[int, str]
 
@@ -62,6 +70,7 @@ class TensorWaits:
 class _State:
     """What may be under way: loads into fragments, and from and to which tensor memory; and which of the
     memory that no ring guards was touched since others last heard of it, or not yet since they were heard.
+    `moved` is what warpgroups moved since they last met.
     """
 
     fragments: frozenset[str] = frozenset()
@@ -69,6 +78,7 @@ class _State:
     written: frozenset[Ring] = _NONE
     untold: frozenset[Ring] = _NONE
     unheard: frozenset[Ring] = _NONE
+    moved: frozenset[Move] = frozenset()
 
     def __or__(self, other: _State) -> _State:
         return _State(
@@ -77,6 +87,7 @@ class _State:
             self.written | other.written,
             self.untold | other.untold,
             self.unheard | other.unheard,
+            self.moved | other.moved,
         )
 
 
@@ -98,15 +109,16 @@ class _Walk:
             if not self.program.memories[place[0]].ring
         )
         self.ahead: dict[int, Waits] = {}
+        self.before: dict[int, Waits] = {}
         self.refused: dict[int, str] = {}
 
     def run(self) -> TensorWaits:
         moves = any(touch.engine is Engine.TMEM for found in self.touched.values() for touch in found)
         if not moves and not self.plain:
-            return TensorWaits({}, Waits(), {})
+            return TensorWaits({}, {}, Waits(), {})
         left = self.block(self.task.tree, _State(), ())
         at_end = Waits(bool(left.read), bool(left.written))
-        return TensorWaits(self.ahead, at_end, self.refused)
+        return TensorWaits(self.ahead, self.before, at_end, self.refused)
 
     def places(self, touch: Touch) -> Iterator[Ring]:
         """Yield the tensor memory of an access, under the name of what it lies on."""
@@ -128,6 +140,10 @@ class _Walk:
         """Walk a block; `behind` are the blocks that follow it, the nearest first."""
         for number, node in enumerate(block):
             rest = (block[number + 1 :], *behind)
+            if isinstance(node, (Guard, Loop)) and state.fragments and self.apart(node, state):
+                waits = Waits(loads=True, fragments=state.fragments)
+                self.before[id(node)] = self.before.get(id(node), Waits()) | waits
+                state = replace(state, fragments=frozenset(), read=_NONE)
             match node:
                 case Step():
                     state = self.step(node, state, rest)
@@ -139,6 +155,15 @@ class _Walk:
                 case TileLoop():
                     state = self.repeated(node.body, state, rest)
         return state
+
+    def apart(self, node: Guard | Loop, state: _State) -> bool:
+        """Whether threads may part at a block that uses a fragment: they cannot wait together in there."""
+        found = [node.condition] if isinstance(node, Guard) else [node.start, node.end, node.step]
+        private = _PRIVATE | self.program.registers.keys()
+        if not any(self.program.values.flat(it, node.env).free & private for it in found if it is not None):
+            return False
+        inside = (touch for step in steps((node,)) for touch in self.touched[step.index])
+        return any(self.uses(touch, state) for touch in inside)
 
     def repeated(self, body: Block, state: _State, behind: tuple[Block, ...]) -> _State:
         while True:
@@ -158,8 +183,14 @@ class _Walk:
             state = replace(state, untold=_NONE)
         if waits.fence_after:
             state = replace(state, unheard=_NONE)
+        if waits.meets:
+            state = replace(state, moved=frozenset())
         if step.verb in _HEAR and not self.own(step):
             state = replace(state, unheard=_NONE if self.fenced(step) else self.plain)
+            taken = {(self.root(ring.ring), ring.copy) for ring in self.rings(step)}
+            state = replace(state, moved=frozenset(it for it in state.moved if it.root not in taken))
+        if (move := self.move(step)) is not None:
+            state = replace(state, moved=state.moved | {move})
         for touch in self.touched[step.index]:
             if touch.engine is not Engine.TMEM:
                 continue
@@ -191,12 +222,21 @@ class _Walk:
                 )
             else:
                 loads = loads or self.uses(touch, state)
-        told = self.told(step)
+        move, told = self.move(step), self.told(step)
+        meets = move is not None and any(move.meets(other) for other in state.moved)
+        told |= {move.root} if move is not None and meets else _NONE
         loads = loads or bool(told & state.read)
         stores = stores or bool(told & state.written)
         held = state.fragments if loads else frozenset[str]()
-        before = bool(told & state.untold) and not self.fenced(step)
-        return Waits(loads, stores, held, before, after)
+        before = meets or (bool(told & state.untold) and not self.fenced(step))
+        return Waits(loads, stores, held, before, after or meets, meets)
+
+    def move(self, step: Step) -> Move | None:
+        """Return what a step of several warpgroups moves."""
+        if (self.task.warps or 0) <= WARPGROUP // 32:
+            return None
+        places = (place for touch in self.touched[step.index] for place in self.places(touch))
+        return next((move_of(self.program, self.task, step, place) for place in places), None)
 
     @staticmethod
     def uses(touch: Touch, state: _State) -> bool:
@@ -230,7 +270,9 @@ class _Walk:
 
     def told(self, step: Step) -> frozenset[Ring]:
         """Return the tensor memory of which a step tells others: that of its rings, and what has none."""
-        if step.verb not in _TELL:
+        reference = operand_of(step)
+        queue = reference is not None and self.kernel.meaning(reference, self.task, step)
+        if step.verb not in _TELL or (queue and queue.kind == "queue"):
             return _NONE
         rings = self.rings(step)
         if self.own(step):
