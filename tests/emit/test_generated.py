@@ -37,11 +37,6 @@ def found(text: str) -> list[tuple[str, str]]:
             "`acc` is no fragment that `main` can share out",
         ),
         (
-            small(one("{tcgen05_ld: v, from: t}"), "  v: {kind: registers, dtype: f32, shape: [128, 64]}"),
-            "tasks.main.schedule[0]",
-            "`tcgen05_ld` is not generated yet",
-        ),
-        (
             small(
                 one("{zero: v}"),
                 rest="debug: {trace: [wait]}",

@@ -26,6 +26,7 @@ def tensor_memory(kernel: Kernel) -> TensorMemory | None:
         if memory.kind == "tmem" and memory.offset is not None:
             stages = max(1, memory.stages or 1)
             notes = [f"over {memory.over}"] if memory.over is not None else []
+            notes += [f"{memory.copies} copies of {memory.copy_bytes}"] if memory.copies > 1 else []
             notes += [f"{stages} stages of {memory.stage_bytes}"] if stages > 1 else []
             if len(memory.buffers) > 1:
                 notes += [f"{buffer.name} at {buffer.offset}" for buffer in memory.buffers]
