@@ -44,7 +44,11 @@ _REFUSED = tuple(
             r"cluster_(?:sync|arrive|wait)\w*|cooperative_groups|this_thread_block|this_cluster|this_grid",
             _BARRIER,
         ),
-        (r"(?:tma|bulk|wgmma|tcgen05)_\w+|cp_async\w*|memcpy_async|__pipeline_\w+", _ASYNC),
+        (
+            r"(?:tma|bulk|wgmma|tcgen05)_\w+|tensor_(?:allocate|free|(?:load|store)_x\d+)\w*"
+            r"|cp_async\w*|memcpy_async|__pipeline_\w+",
+            _ASYNC,
+        ),
         (
             r"registers_(?:grow|shrink)|setmaxnreg",
             ("changes the register count", "give the task `registers`"),
