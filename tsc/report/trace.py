@@ -173,16 +173,13 @@ class _Drawing:
                 continue
             near = {source.owner, *(name for name, it in groups.items() if source.owner in it.members)}
             near |= set(groups[source.owner].members) if source.owner in groups else set()
-            empty = next(
-                (
-                    i
-                    for i, it in enumerate(sources)
-                    if it.side == "empty"
-                    and it.owner in near
-                    and (it.copy, it.cta) == (source.copy, source.cta)
-                ),
-                None,
-            )
+            # Where a CTA before it is told that stages of both are free, that one's barrier counts.
+            empties = [
+                (-it.cta, i)
+                for i, it in enumerate(sources)
+                if it.side == "empty" and it.owner in near and it.copy == source.copy and it.cta <= source.cta
+            ]
+            empty = min(empties)[1] if empties else None
             found[source.owner, source.copy, source.cta] = (number, empty)
         return found
 
