@@ -100,14 +100,17 @@ class _Walk:
     def __init__(self, kernel: Kernel, task: Task) -> None:
         self.kernel, self.task, self.program = kernel, task, kernel.program
         self.touched = {step.index: tuple(self.program.touches(step, task)) for step in task.steps()}
-        self.plain = frozenset(
+        self.used = frozenset(
             place
             for found in self.touched.values()
             for touch in found
             if touch.engine in (Engine.TMEM, Engine.TCGEN05)
             for place in self.places(touch)
-            if not self.program.memories[place[0]].ring
         )
+        # What others hear of by barriers that are not its own: it has no stages, or shares its columns.
+        memories = self.program.memories
+        under = {self.root(memory.name) for memory in memories.values() if memory.over is not None}
+        self.plain = frozenset(it for it in self.used if not memories[it[0]].ring or it[0] in under)
         self.ahead: dict[int, Waits] = {}
         self.before: dict[int, Waits] = {}
         self.refused: dict[int, str] = {}
@@ -277,6 +280,8 @@ class _Walk:
         rings = self.rings(step)
         if self.own(step):
             return _NONE
+        if any(self.program.memories[ring.ring].kind == "signal" for ring in rings):
+            return self.used
         return self.plain | {(self.root(ring.ring), ring.copy) for ring in rings}
 
     def early(self, touch: Touch, state: _State, behind: tuple[Block, ...]) -> bool:

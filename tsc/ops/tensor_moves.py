@@ -123,6 +123,10 @@ def tensor_move(
             f"64 rows of tensor memory lie in a half of the lanes, and `{step}` moves them for fragments of "
             "64 rows a warpgroup and 32 bits alone"
         )
+    if not fragment.lanes and lowering.group == 2:
+        lowering.refuse(
+            f"64 rows a CTA of a pair lie in other lanes, and `{step}` of them is not generated yet"
+        )
     whole = BufferOperand(str(memory), tensor.dtype, tensor.bits, tensor.shape, 0, False, "", "")
     part = part_of(lowering, whole, fragment, at)
     if part.rows.first or part.rows.to != "0" or part.rows.count != fragment.rows:
