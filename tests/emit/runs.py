@@ -349,6 +349,35 @@ def ahead(kernel: Kernel, torch: Any) -> None:
         _same(z, x, f"ahead {m} z")
 
 
+def lanes(kernel: Kernel, torch: Any) -> None:
+    for m in (1, 2, 3, 4, 5, 6, 7, 13, 1000):
+        x = torch.randint(-8, 8, (m, 128), device="cuda").float()
+        y = torch.full_like(x, 7)
+        kernel(x, y)
+        _same(y, x + _counted(torch, m), f"lanes {m}")
+
+
+def _counted(torch: Any, m: int) -> Any:
+    return torch.arange(m, device="cuda")[:, None] * 3 + torch.arange(128, device="cuda")
+
+
+def mixed(kernel: Kernel, torch: Any) -> None:
+    for m in (1, 2, 3, 4, 9, 10, 1001):
+        x, w = (torch.randint(-8, 8, (m, 128), device="cuda").float() for _ in range(2))
+        y = torch.full_like(x, 7)
+        kernel(x, w, y)
+        _same(y, w + (x + _counted(torch, m)).flip(1), f"mixed {m}")
+
+
+def returned(kernel: Kernel, torch: Any) -> None:
+    for m in (1, 2, 3, 4, 5, 1000):
+        x = _normal(torch, m, 128)
+        y, z = torch.full_like(x, 7), torch.full_like(x, 7)
+        kernel(x, y, z)
+        _same(y, 2 * x.flip(1), f"returned {m} y")
+        _same(z, 2 * x, f"returned {m} z")
+
+
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
@@ -383,5 +412,8 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         alone,
         gathered,
         ahead,
+        lanes,
+        mixed,
+        returned,
     )
 } | FRAGMENT_RUNS
