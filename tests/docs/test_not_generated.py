@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.docs.pages import CODE, page, table
+from tests.emit.test_pairs import PAIR
 from tsc.check import check_reading
 from tsc.emit.generated import not_generated
 from tsc.ops.registry import OPERATIONS
@@ -72,17 +73,32 @@ def operation(step: str, resources: str = FRAGMENT, target: str = "sm_90a") -> l
     return [spec(store=[TAKEN[0], step, *TAKEN[1:]], resources=resources, target=target)]
 
 
+SCALED = """\
+tsc: 1
+kernel: scaled
+target: sm_100a
+launch: {grid: [1], cluster: {x: 1}}
+resources:
+  ab:
+    kind: smem
+    stages: 2
+    buffers: {a: {dtype: e4m3, shape: [128, 128]}, b: {dtype: e4m3, shape: [128, 128]}}
+  held: {kind: tmem, dtype: e4m3, shape: [128, 128]}
+  scales: {kind: tmem, dtype: u8, shape: [32, 16]}
+  acc: {kind: tmem, stages: 1, dtype: f32, shape: [128, 128]}
+tasks:
+  store: {warps: 4, schedule: [{wait: acc}, {release: acc}]}
+  load: {warps: 1, schedule: [{acquire: ab}, {commit: ab}]}
+  mma:
+    {warps: 1 MORE, schedule: [{acquire: acc}, {wait: ab},
+     {tcgen05_mma: acc, a: ab.a, b: ab.b, scale_a: scales, scale_b: scales},
+     {release: ab}, {commit: acc}]}
+"""
+
 CASES = {
-    "`cta_group: 2`": [spec(launch="launch: {cluster: {m: 2}, cta_group: 2}", target="sm_100a")],
-    "`ctas: leader`": [
-        spec(launch="launch: {cluster: {m: 2}, cta_group: 2}", target="sm_100a").replace(
-            "warps: 1", "warps: 1\n    ctas: leader"
-        )
-    ],
-    "TMA of 4-bit types": [
-        spec(load=["{acquire: o}", "{tma_load: small, to: o}", "{commit: o}"],
-             store=["{wait: o}", "{release: o}"],
-             resources="  o: {kind: smem, stages: 4, dtype: e2m1, shape: [64, 64]}")
+    "operands of a pair that anything but a `tma_load` behind its `acquire` fills": [
+        PAIR.replace("{tma_load: b,", "{cp_async: b,"),
+        PAIR.replace("- commit: ab", "- {when: k > 64, then: [{commit: ab}]}"),
     ],
     "`cp_async` where the last dimension is not contiguous": [
         spec(load=["{acquire: ring}", "{cp_async: columns, to: ring}", "{commit: ring}"])
@@ -93,7 +109,12 @@ CASES = {
             store=[TAKEN[0], "{tma_store: y, at: [tile.m, 0], from: ring, rows: m - tile.m}", *TAKEN[2:]]
         ).replace("[64, 64]", "[64, 32]")
     ],
-    "`tcgen05_cp`": operation("{tcgen05_cp: s, from: ring}", SCORES, "sm_100a"),
+    "scale factors in pairs of CTAs": [
+        SCALED.replace("cluster: {x: 1}", "cluster: {x: 2}, cta_group: 2").replace("MORE", ", ctas: leader")
+    ],
+    "scale factors where `a` lies in tensor memory": [
+        SCALED.replace("MORE", "").replace("a: ab.a, b: ab.b, scale", "a: held, b: ab.b, scale")
+    ],
     "`trace`": [spec(debug="debug: {trace: [wait]}")],
     "`count_tiles`": [spec(debug="debug: {count_tiles: true}")],
 }  # fmt: skip
