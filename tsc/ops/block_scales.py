@@ -1,11 +1,8 @@
-"""Products whose operands have scale factors: a number for each block of neighbours along k (sm_100).
+"""Products whose operands have scale factors, one for each block of neighbours along k (PTX ISA, tcgen05.mma).
 
-Scale factors come in blocks of 512 bytes, for 128 rows and 4 blocks of k: that of row r and block s is byte
-`r % 32 * 16 + r // 32 * 4 + s`, as cuBLAS and CUTLASS lay them out. In tensor memory a block takes 4 columns,
-row r being lane `r % 32` of column `r // 32`, and the same in all four quarters of the lanes.
-
-Sources: PTX ISA, tcgen05.mma "block scaling" (kinds, scale vectors, layouts), tcgen05.cp (32x128b.warpx4),
-instruction descriptor of the mx kinds.
+Factors come in blocks of 512 bytes, for 128 rows and 4 blocks of k: that of row r and block s is byte
+`r % 32 * 16 + r // 32 * 4 + s`. In tensor memory a block takes 4 columns, row r being lane `r % 32` of column
+`r // 32`, the same in all four quarters of the lanes (tcgen05.cp, 32x128b.warpx4).
 """
 
 from __future__ import annotations

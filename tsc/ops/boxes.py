@@ -195,7 +195,7 @@ def _in_bytes(
 ) -> tuple[TensorOperand, BufferOperand, tuple[Expr, ...]]:
     """Return a copy of elements of less than a byte as one of bytes, which is how its map describes them."""
     each, major = 8 // tensor.bits, tensor.major
-    what = f"`{verb}` of `{tensor.name}` moves whole bytes"
+    what = f"`{verb}` of `{tensor.name}` by whole bytes"
     if buffer.shape[-1] % each or any(
         not lowering.need_multiple(expr, each, what) for expr in (at[major], tensor.shape[major])
     ):

@@ -6,9 +6,9 @@ What it does
     conditions `first_iter last_iter every when_true when_false when skippable`; build `repeat if`;
     rings and queues `acquire commit wait release try_acquire try_wait skip get_and_advance_work_tile
     fetch_work_tile`; order `take pass sync arrive`; works `do`; copies `tma_load tma_store tma_reduce
-    tma_prefetch bulk_load bulk_store store_wait cp_async load store`; registers and tensor cores
-    `zero convert stmatrix ldmatrix wgmma wgmma_wait tcgen05_mma tcgen05_ld tcgen05_st tcgen05_cp`;
-    counting `count_in`.
+    tma_prefetch bulk_load bulk_store cluster_copy store_wait cp_async load store`; registers and
+    tensor cores `zero convert activate stmatrix ldmatrix wgmma wgmma_wait tcgen05_mma tcgen05_ld
+    tcgen05_st tcgen05_cp`; counting `count_in`.
 
 Why is this bad
     The order of the steps is the meaning of a schedule, and the keys of a mapping have none.
