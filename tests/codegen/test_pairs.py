@@ -69,3 +69,16 @@ def test_columns_are_a_power_of_two_that_there_is(columns: int) -> None:
     with pytest.raises(Rejected) as rejected:
         ptx_of(f"tensor_allocate<{columns}, 2>(s);", "sm_100a")
     assert "in powers of two, 32 to 512 columns" in rejected.value.log
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "tcgen05_commit<2>(b); tcgen05_commit<1>(b);",
+        "tensor_allocate<256, 2>(s); tensor_free<256, 1>(s);",
+    ],
+)
+def test_one_kernel_has_one_group(body: str) -> None:
+    with pytest.raises(Rejected) as rejected:
+        ptx_of(body, "sm_100a")
+    assert "cta_group" in rejected.value.log
