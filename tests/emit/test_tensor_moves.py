@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from tests.codegen.headers import HEADERS
-from tests.codegen.machine_code import disassembled, words
 from tests.emit.kernels import cuda, document, program_of
-from tsc.check import check_reading
 from tsc.emit.generated import not_generated
 from tsc.ops.tensor_moves import Instruction, instruction
-from tsc.source import parse
-from tsc.spec.overrides import parse_overrides
-from tsc.toolchain.build import Built, compile_source
 from tsc.toolchain.nvrtc import CompileOptions, compile_cuda
 
 pytest.importorskip("cuda.bindings.nvrtc")
 
-ARCHS = ("sm_100a", "sm_103a")
-LANES = (Path(__file__).parent / "tensor_cases" / "lanes.tsc.yaml").read_text(encoding="utf-8")
 HEAD = """\
 tsc: 1
 kernel: multiply
@@ -248,6 +239,12 @@ def test_fragments_that_are_used_together_are_loaded_together() -> None:
     ]  # fmt: skip
 
 
+def test_fragments_that_are_waited_for_together_are_loaded_together() -> None:
+    assert order_of(LD, LD_G, RELEASE, USE, USE_BOTH)[1:] == [
+        "load f", "load g", "wait_ld", "hold f", "hold g", "fence_before", "arrive", "use", "use",
+    ]  # fmt: skip
+
+
 def test_a_load_at_the_end_of_a_round_is_waited_for_in_the_next_one() -> None:
     loop = "for: 4\nas: j\nbody: [{do: twice}, {tcgen05_ld: f, from: acc, at: [0, j * 32]}]"
     assert order_of(LD, loop, RELEASE)[1:] == [
@@ -346,53 +343,3 @@ def test_64_rows_of_16_bits_are_refused() -> None:
         "64 rows of tensor memory lie in a half of the lanes, and `tcgen05_st` moves them for fragments of "
         "64 rows a warpgroup and 32 bits alone"
     ]
-
-
-# ---- whole kernels -----------------------------------------------------------------------------------------
-
-
-def built(text: str, arch: str) -> Built:
-    """What the compiler makes of a spec, without a word and without local memory."""
-    made = compile_source(cuda(document(text)), {}, arch)
-    assert made.diagnostics == ()
-    assert (made.usage.spill_stores, made.usage.spill_loads, made.usage.stack_bytes) == (0, 0, 0)
-    return made
-
-
-def test_the_spec_is_sound() -> None:
-    report = check_reading(parse(LANES, "lanes.tsc.yaml", "yaml"), parse_overrides((), ()))
-    assert [it.message for it in report.found] == []
-
-
-def test_the_text(golden: Callable[..., None]) -> None:
-    golden(cuda(document(LANES, "lanes.tsc.yaml"), headers=False), ".cu")
-
-
-@pytest.mark.parametrize("arch", ARCHS)
-def test_machine_code(arch: str, tmp_path: Path) -> None:
-    """Each load of a part and each store is one instruction; a store is complete before its arrival."""
-    found = words(disassembled(built(LANES, arch).cubin, tmp_path))
-    assert (found.count("LDTM"), found.count("STTM")) == (5, 1)
-    assert not {"LDL", "STL"} & set(found)
-    first = found.index("STTM")
-    assert "FENCE" in found[first : found.index("SYNCS", first)]
-
-
-def test_a_wait_stands_between_each_load_and_what_it_is_for() -> None:
-    """In the PTX: no register that a load writes is read before the wait, and no arrival comes between."""
-    text = cuda(document(LANES))
-    ptx = compile_cuda(
-        text, arch="sm_100a", headers=HEADERS, options=CompileOptions(extra=("--no-cache",))
-    ).ptx
-    pending: set[str] = set()
-    loads = 0
-    for line in ptx.splitlines():
-        if "tcgen05.ld." in line:
-            pending |= set(re.findall(r"%\w+", line.split("[")[0]))
-            loads += 1
-        elif "tcgen05.wait::ld" in line:
-            pending.clear()
-        elif pending:
-            assert "mbarrier.arrive" not in line, line
-            assert not pending & set(re.findall(r"%\w+", line)), line
-    assert loads == 5

@@ -297,7 +297,7 @@ class _Walk:
                     for other in self.touched[step.index]
                     if other.operand is not None and (other.engine is not Engine.TMEM or other.reads)
                 }
-                if operand.name in used:
+                if operand.name in used or self.told(step) & state.read:
                     return False
                 if used & others:
                     return True
