@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 from tsc.diagnostics import ignores
 from tsc.diagnostics.model import Diagnostic, Finding, Label, Place, Rule, Severity
 from tsc.program.model import Program
+from tsc.program.names import mentions_arch
 from tsc.program.resolve import resolve
+from tsc.program.target import targets_of
 from tsc.rules.causes import without_symptoms
+from tsc.rules.merged import merged
 from tsc.rules.registry import OF_BUILD, OF_PROOF, RULES, Check, by_name, checks
 from tsc.source import Document, Reading, read
 from tsc.source.route import Route
@@ -23,6 +26,7 @@ from tsc.spec.overrides import Overrides
 if TYPE_CHECKING:
     from tsc.prove.judge import Judgement
 
+_Judged = tuple["Judgement", tuple[Finding, ...]]
 _WEIGHT = {Severity.ERROR: 2, Severity.WARNING: 1, Severity.ADVICE: 0}
 _ADVICE = "TSC7"
 _TEXT = "TSC0"
@@ -54,7 +58,8 @@ class Report:
 
     `found` is all of it by place, `diagnostics` what was asked for. `program` is absent where the text or
     the models are at fault, `document` where the text cannot be read, `judgement` where the schedule was not
-    looked at, because of errors or because nobody asked.
+    looked at, because of errors or because nobody asked. Both are those of the first target; `programs` and
+    `judgements` have all targets, in the order of the spec.
     """
 
     name: str
@@ -65,6 +70,8 @@ class Report:
     spec: Spec | None
     program: Program | None
     judgement: Judgement | None = None
+    programs: tuple[Program, ...] = ()
+    judgements: tuple[Judgement | None, ...] = ()
 
     @property
     def sources(self) -> dict[str, str]:
@@ -95,30 +102,59 @@ def check_reading(reading: Reading, overrides: Overrides, proof: Proof | None = 
     proof = proof or Proof()
     document = reading.document
     findings = list(reading.findings)
-    spec, program, judgement = None, None, None
+    spec = None
+    programs: list[Program] = []
+    judgements: list[Judgement | None] = []
     if document is not None:
         spec, mistakes = to_spec(document, overrides)
         findings = [*_unless_cut(findings, mistakes), *mistakes]
     if spec is not None:
-        program = resolve(spec, reading.name, Path(reading.name).parent)
-        findings += without_symptoms(program, tuple(_apply_rules(program, checks())))
-        if not _at_fault(findings):
-            findings += _apply_rules(program, checks(sound=True))
-        if proof.wanted and not _at_fault(findings):
-            judgement = _judge(program, proof.budget)
-            findings += _apply_rules(program, checks(proof=True))
+        alike = not mentions_arch(spec)
+        base = Path(reading.name).parent
+        programs = [resolve(spec, reading.name, base, arch) for arch in targets_of(spec)]
+        known: _Judged | None = None
+        told = []
+        for one in programs:
+            mine, known = _of_target(one, proof, known if alike else None, sound=not _at_fault(findings))
+            told.append(mine)
+            judgements.append(known[0] if known is not None else None)
+        findings += merged([one.arch for one in programs], told)
+    program = programs[0] if programs else None
+    judgement = judgements[0] if judgements else None
     changed = overrides.places()
     found = [_diagnose(finding, reading, changed) for finding in findings]
     if proof.allow_unproven:
         found = [_allowed(it) if it.name == _UNPROVEN else it for it in found]
     if document is not None:
         ran = {rule.name for rule in RULES if program is not None or rule.code.startswith(_TEXT)}
-        ran -= OF_BUILD if judgement is not None else OF_BUILD | OF_PROOF
+        judged = bool(judgements) and None not in judgements
+        ran -= OF_BUILD if judged else OF_BUILD | OF_PROOF
         applied = ignores.apply(found, document, RULES, ran)
         found = [*applied.kept, *(_diagnose(finding, reading, changed) for finding in applied.unused)]
     ordered = tuple(sorted(_once(found), key=_by_place))
-    report = Report(reading.name, reading.text, ordered, ordered, document, spec, program, judgement)
+    several = tuple(programs), tuple(judgements)
+    report = Report(
+        reading.name, reading.text, ordered, ordered, document, spec, program, judgement, *several
+    )
     return select(report)
+
+
+def _of_target(
+    program: Program, proof: Proof, known: _Judged | None, *, sound: bool
+) -> tuple[list[Finding], _Judged | None]:
+    """What the rules say about one target, and its verdict: the `known` one of another target, if any.
+
+    `sound` is whether the text itself has no error.
+    """
+    found = list(without_symptoms(program, tuple(_apply_rules(program, checks()))))
+    if sound and not _at_fault(found):
+        found += _apply_rules(program, checks(sound=True))
+    if not proof.wanted or not sound or _at_fault(found):
+        return found, None
+    if known is None:
+        judgement = _judge(program, proof.budget)
+        known = judgement, tuple(_apply_rules(program, checks(proof=True)))
+    return [*found, *known[1]], known
 
 
 def _allowed(diagnostic: Diagnostic) -> Diagnostic:

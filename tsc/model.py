@@ -23,7 +23,7 @@ from tsc.expr import Expr, ExprError, parse
 
 # One line of LANGUAGE section 4, then the functions of the expression language.
 RESERVED = frozenset(
-    """replica part sms block grid cluster tile loop iter trips thread threads warp lane task true false
+    """arch replica part sms block grid cluster tile loop iter trips thread threads warp lane task true false
     cdiv align min max abs find""".split()  # noqa: SIM905 - a list would hide the words
 )
 
@@ -148,6 +148,7 @@ def check_name(value: object) -> str:
 
 
 _MEANINGS = {
+    "arch": "the target's number",
     "part": "the piece of a split loop",
     "replica": "the number of this copy of a task",
     "sms": "the number of multiprocessors",

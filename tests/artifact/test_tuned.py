@@ -78,7 +78,10 @@ def test_a_case_of_no_numbers_is_damage() -> None:
 
 
 def test_a_folder_stands_for_its_one_table(tmp_path: Path) -> None:
-    with pytest.raises(ArtifactError, match=r"is a folder, not a cubin, and has no `\*.tuned.json` in it"):
+    with pytest.raises(
+        ArtifactError,
+        match=r"is a folder, not a cubin, and has neither cubins .* nor a `\*.tuned.json` in it",
+    ):
         read_table(tmp_path)
     file = tmp_path / "g.tuned.json"
     file.write_text(to_json(table(entry(1))))

@@ -66,8 +66,8 @@ def test_no_gpu_is_opened_before_the_first_call(machine: FakeDriver) -> None:
 def test_what_is_no_file(machine: FakeDriver, tmp_path: Path) -> None:
     assert refusal_of(tmp_path / "a.cubin") == f"`{tmp_path / 'a.cubin'}` does not exist"
     assert refusal_of(tmp_path) == (
-        f"`{tmp_path}` is a folder, not a cubin, and has no `*.tuned.json` in it, which `tsc tune` or "
-        "`python -m tsc.tune.measure` writes"
+        f"`{tmp_path}` is a folder, not a cubin, and has neither cubins for several targets nor a "
+        "`*.tuned.json` in it, which `tsc tune` or `python -m tsc.tune.measure` writes"
     )
     assert refusal_of(5) == "a `int` is no cubin; pass a path or the cubin's bytes"
     assert refusal_of("a\0b").startswith("`a\0b` cannot be read")

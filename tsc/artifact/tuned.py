@@ -135,8 +135,8 @@ def table_file(path: Path) -> Path:
     if len(found) != 1:
         if not found:
             raise ArtifactError(
-                f"`{path}` is a folder, not a cubin, and has no `*{SUFFIX}` in it, which `tsc tune` or "
-                "`python -m tsc.tune.measure` writes"
+                f"`{path}` is a folder, not a cubin, and has neither cubins for several targets nor a "
+                f"`*{SUFFIX}` in it, which `tsc tune` or `python -m tsc.tune.measure` writes"
             )
         raise ArtifactError(
             f"the folder `{path}` has {len(found)} files `*{SUFFIX}`, and a tuned kernel has one; name it"

@@ -22,6 +22,8 @@ from tsc.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tsc.check import Report
     from tsc.program.model import Program
     from tsc.toolchain.build import Built
@@ -34,10 +36,17 @@ def build(
     output: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="Where it goes, by default KERNEL.cubin; `-` prints."
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where it goes, by default KERNEL.cubin; `-` prints. For several targets a folder, by default "
+            "KERNEL.cubins, that `tsc.load` takes.",
         ),
     ] = None,
-    arch: Annotated[str | None, typer.Option(metavar="SM", help="Another target, such as `sm_90a`.")] = None,
+    arch: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SM", help="Another target than the spec's, such as `sm_90a`. Repeatable."),
+    ] = None,
     emit: Annotated[
         list[str] | None,
         typer.Option(
@@ -106,16 +115,22 @@ def build(
     elif case:
         fail("`--case` says which case of a table is built; name one by `--tuned`")
     report = checked(spec, changes, stdin_filename, lang, proof)
-    program = resolved(report, quiet=False) if no_check else clean(report)
-    paths = _paths(output or f"{program.kernel}.cubin", kinds)
-    source = cuda(report, program, sanitize=sanitize)
-    if kinds == ("cu",):
-        _write({paths["cu"]: source.encode()})
-        return
-    built = compile_program(report, program, source, lineinfo=lineinfo, cached=not no_cache, verbose=verbose)
-    contents = {"cu": source.encode(), "ptx": built.ptx.encode(), "cubin": built.cubin}
-    _write({path: contents[kind] for kind, path in paths.items()})
-    print(_summary(built, paths), end="", file=sys.stderr if "-" in paths.values() else sys.stdout)
+    resolved(report, quiet=False) if no_check else clean(report)
+    places = _places(output, kinds, report.programs)
+    contents: dict[str, bytes] = {}
+    summaries = []
+    for program, paths in zip(report.programs, places, strict=True):
+        source = cuda(report, program, sanitize=sanitize)
+        made = {"cu": source.encode()}
+        if kinds != ("cu",):
+            built = compile_program(
+                report, program, source, lineinfo=lineinfo, cached=not no_cache, verbose=verbose
+            )
+            made |= {"ptx": built.ptx.encode(), "cubin": built.cubin}
+            summaries.append(_summary(built, paths))
+        contents |= {path: made[kind] for kind, path in paths.items()}
+    _write(contents, folder=len(places) > 1)
+    print("".join(summaries), end="", file=sys.stderr if "-" in contents else sys.stdout)
 
 
 def _kinds(emit: list[str] | None) -> tuple[str, ...]:
@@ -133,6 +148,22 @@ def _paths(output: str, kinds: tuple[str, ...]) -> dict[str, str]:
     if output == "-":
         fail(f"standard output takes one kind, and `--emit` names {len(kinds)}")
     return {kind: output if kind == "cubin" else str(Path(output).with_suffix(f".{kind}")) for kind in kinds}
+
+
+def _places(output: str | None, kinds: tuple[str, ...], programs: Sequence[Program]) -> list[dict[str, str]]:
+    """Where each kind goes for each target: several targets share a folder, and name their files."""
+    kernel = programs[0].kernel
+    if len(programs) == 1:
+        return [_paths(output or f"{kernel}.cubin", kinds)]
+    folder = Path(output or f"{kernel}.cubins")
+    if output == "-" or folder.is_file() or folder.suffix[1:] in (*KINDS, "fatbin"):
+        which = "standard output" if output == "-" else f"`{output}`"
+        targets = ", ".join(program.arch for program in programs)
+        fail(
+            f"{which} is one file, and the spec is built for {targets}; name a folder with `-o`, or one target "
+            "with `--arch`"
+        )
+    return [{kind: str(folder / f"{kernel}.{program.arch}.{kind}") for kind in kinds} for program in programs]
 
 
 def compile_program(
@@ -153,7 +184,7 @@ def compile_program(
         built = compile_source(
             source,
             with_nested(program.includes, Path(report.name).parent),
-            program.targets[0],
+            program.arch,
             CompileOptions(lineinfo=lineinfo),
             spec=SpecText(document.name, document.text, document.span_of(Place(("kernel",)))),
             cache=default_cache() if cached else None,
@@ -176,7 +207,7 @@ def compile_program(
     return built
 
 
-def _write(contents: dict[str, bytes]) -> None:
+def _write(contents: dict[str, bytes], *, folder: bool) -> None:
     from tsc.cli.output import show
     from tsc.toolchain.errors import WriteError
     from tsc.toolchain.write import Output, write_outputs
@@ -185,8 +216,10 @@ def _write(contents: dict[str, bytes]) -> None:
         show(contents["-"])
         return
     try:
+        if folder:
+            Path(next(iter(contents))).parent.mkdir(parents=True, exist_ok=True)
         write_outputs([Output(path, data) for path, data in contents.items()])
-    except WriteError as error:
+    except (WriteError, OSError) as error:
         raise OutputError(str(error)) from error
 
 

@@ -38,6 +38,6 @@ def emit(
     from tsc.cli.output import deliver
     from tsc.cli.specs import checked, clean, cuda, overrides
 
-    report = checked(spec, overrides(defines, settings, arch), stdin_filename, lang)
+    report = checked(spec, overrides(defines, settings, [arch] if arch else None), stdin_filename, lang)
     program = clean(report)
     deliver(cuda(report, program, headers=not no_headers, line=not no_line, sanitize=sanitize), output)

@@ -45,11 +45,14 @@ def expand(path: str) -> list[str]:
     return found
 
 
-def overrides(defines: list[str] | None, settings: list[str] | None, arch: str | None = None) -> Overrides:
-    """What -D, --set and --arch change in a spec; a target from outside is checked like one in the spec."""
+def overrides(
+    defines: list[str] | None, settings: list[str] | None, arch: list[str] | None = None
+) -> Overrides:
+    """What -D, --set and --arch change in a spec; targets from outside are checked like those in the spec."""
     from tsc.spec.overrides import UsageError, parse_overrides
 
-    target = [f"target={arch}"] if arch else []
+    archs = list(dict.fromkeys(arch or ()))
+    target = [f"target={archs[0]}"] if len(archs) == 1 else [f"target=[{', '.join(archs)}]"] if archs else []
     try:
         return parse_overrides(defines or [], [*(settings or []), *target])
     except UsageError as error:

@@ -82,7 +82,7 @@ def plan_kernel(
     any_seq = any(schedule.function.uses_seq for _, schedule, _ in pending)
     table, signals = regions(kernel), barriers(kernel)
     tensor = tensor_memory(kernel)
-    target = arch or program.targets[0]
+    target = arch or program.arch
     chain = roles(program, calls)
     return KernelPlan(
         kernel=program.kernel,

@@ -326,6 +326,7 @@ class Program:
     kernel: str
     target: Target | None
     targets: tuple[str, ...]
+    arch: str  # the one of `targets` that this program is for
     constants: Mapping[str, int | bool]
     lets: Mapping[str, Expr]  # let-free, constants folded
     let_stages: Mapping[str, Stage]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from tsc.expr import Expr
 from tsc.model import Reference
 from tsc.ops.base import StepModel
 from tsc.program.scope import Known, Site, Stage
+from tsc.program.target import find_target
 from tsc.program.values import let_order
 from tsc.source.route import Route
 from tsc.spec import resources as kinds
@@ -54,6 +56,22 @@ def dims_of(spec: Spec) -> dict[str, list[Route]]:
                 if used.text not in declared and "." not in used.text:
                     found.setdefault(used.text, []).append(("params", name, "shape", i))
     return found
+
+
+def mentions_arch(spec: Spec) -> bool:
+    """Whether something depends on the target's number."""
+    return any(name.text == "arch" for site in sites(spec) for name in site.expr.names) or any(
+        re.search(r"\barch\b", work.cuda or "") for work in spec.work.values()
+    )
+
+
+def with_arch(spec: Spec, arch: str) -> Spec:
+    """Return the spec for one target: its number is a constant where something depends on it."""
+    if not mentions_arch(spec):
+        return spec
+    target = find_target(arch)
+    number = 0 if target is None else target.capability
+    return spec.model_copy(update={"constants": {**spec.constants, "arch": number}})
 
 
 def global_names(spec: Spec) -> dict[str, Known]:

@@ -14,11 +14,11 @@ from tsc.program.dims import INT32, Dim
 from tsc.program.expand import operand_of
 from tsc.program.graph import dependency_graph
 from tsc.program.model import Group, Memory, Order, Program, Queue, Scalar, Task, Tensor, Work
-from tsc.program.names import dims_of, let_stages, sites
+from tsc.program.names import dims_of, let_stages, sites, with_arch
 from tsc.program.queue import answer_bytes, place_answers
 from tsc.program.rings import pipelines, ring_uses
 from tsc.program.storage import TENSOR_SLOT_BYTES, Uses, lay_out, memories, register_sets
-from tsc.program.target import find_target
+from tsc.program.target import find_target, targets_of
 from tsc.program.tasks import instances, place_warps, replica_counts
 from tsc.program.values import Values
 from tsc.program.works import includes_of, works_of
@@ -30,13 +30,16 @@ from tsc.spec.document import Spec
 MOST_SMS = 1024
 
 
-def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program:
+def resolve(spec: Spec, name: str = "spec", base: Path | None = None, arch: str | None = None) -> Program:
     """Derive everything that LANGUAGE section 12 lists. Never raises for a wrong spec.
 
-    `name` is the spec's name for `#line`, `base` the folder that its files are relative to.
+    `name` is the spec's name for `#line`, `base` the folder that its files are relative to, `arch` the target,
+    by default the first of the spec's.
     """
+    targets = targets_of(spec)
+    arch = arch or targets[0]
+    spec = with_arch(spec, arch)
     values = Values(spec.constants, spec.let)
-    targets = spec.target if isinstance(spec.target, tuple) else (spec.target,)
     counts = replica_counts(spec, values)
     works = works_of(spec, base, name)
     tasks, warps = place_warps(instances(spec, values, counts))
@@ -78,8 +81,9 @@ def resolve(spec: Spec, name: str = "spec", base: Path | None = None) -> Program
     return Program(
         spec=spec,
         kernel=spec.kernel,
-        target=find_target(targets[0]) if targets else None,
+        target=find_target(arch),
         targets=targets,
+        arch=arch,
         constants=dict(spec.constants),
         lets=values.lets,
         let_stages=let_stages(spec),

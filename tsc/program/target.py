@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tsc.spec.document import Spec
+
 _ARCH = re.compile(r"sm_(\d+)([af]?)\Z")
 
 
@@ -40,6 +42,16 @@ _TARGETS = {90: 0, 100: 512, 103: 512}
 def known_targets() -> tuple[str, ...]:
     """List the architectures that a spec may name."""
     return tuple(f"sm_{capability}{suffix}" for capability in _TARGETS for suffix in ("", "a"))
+
+
+def targets_of(spec: Spec) -> tuple[str, ...]:
+    """List the architectures that a spec is for."""
+    return spec.target if isinstance(spec.target, tuple) else (spec.target,)
+
+
+def place_of(spec: Spec, arch: str) -> tuple[str | int, ...]:
+    """Return the route to an architecture in a spec."""
+    return ("target", spec.target.index(arch)) if isinstance(spec.target, tuple) else ("target",)
 
 
 def find_target(arch: str) -> Target | None:

@@ -10,16 +10,24 @@ from tsc.spec.wording import count
 
 if TYPE_CHECKING:
     from tsc.check import Report
+    from tsc.prove.judge import Judgement
 
 
 def line(report: Report) -> str:
     """Say what is proved and on what it rests; nothing where the diagnostics say that something is wrong."""
-    judgement = report.judgement
+    if len(dict.fromkeys(map(id, report.judgements))) < 2:
+        return _line_of(report, report.judgement, "")
+    # What the targets differ in is the schedule, and each has its own proof.
+    each = zip(report.programs, report.judgements, strict=True)
+    return "".join(_line_of(report, judgement, f" on {program.arch}") for program, judgement in each)
+
+
+def _line_of(report: Report, judgement: Judgement | None, where: str) -> str:
     if judgement is None or judgement.outcome == "refuted":
         return ""
     states = count(max(1, judgement.verdict.states), "state")
     if judgement.outcome == "unproven":
-        return f"{report.name}: not proved ({states})\n"
+        return f"{report.name}: not proved{where} ({states})\n"
     rests = (
         f"; rests on: {_listed(list(dict.fromkeys(it.text for it in judgement.promises)))}"
         if judgement.promises
@@ -27,7 +35,7 @@ def line(report: Report) -> str:
     )
     up_to = judgement.verdict.up_to
     range_ = "every size and trip count" if up_to is None else f"sizes and trip counts up to {up_to:,}"
-    return f"{report.name}: proved for {range_} ({states}){rests}\n"
+    return f"{report.name}: proved for {range_}{where} ({states}){rests}\n"
 
 
 def data(report: Report) -> dict[str, Any] | None:
@@ -35,8 +43,15 @@ def data(report: Report) -> dict[str, Any] | None:
     judgement = report.judgement
     if judgement is None:
         return None
+    lines = report.judgements if len(dict.fromkeys(map(id, report.judgements))) > 1 else ()
+    targets = [
+        {"target": program.arch, "outcome": one.outcome, "states": one.verdict.states}
+        for program, one in zip(report.programs, lines, strict=bool(lines))
+        if one is not None
+    ]
     return {
         "file": report.name,
+        **({"targets": targets} if targets else {}),
         "outcome": judgement.outcome,
         "up_to": judgement.verdict.up_to,
         "states": judgement.verdict.states,

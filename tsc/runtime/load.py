@@ -14,6 +14,7 @@ from tsc.artifact.tuned import SUFFIX
 from tsc.runtime import driver
 from tsc.runtime.devices import mismatch
 from tsc.runtime.errors import KernelError, LoadError
+from tsc.runtime.folder import for_device, holds_targets
 from tsc.runtime.kernel import Kernel
 from tsc.runtime.signature import Slot, signature_of
 from tsc.runtime.tuned import TunedKernel, load_tuned
@@ -25,7 +26,8 @@ def load(source: Source) -> Kernel | TunedKernel:
     """The kernel of a cubin that `tsc build` made, given the file's path or its bytes.
 
     A folder, or a `*.tuned.json` in one, is a tuned kernel: of its cubins each call takes the one that was
-    the fastest for the sizes most like its own.
+    the fastest for the sizes most like its own. A folder of cubins for several targets is the kernel of the
+    one for the GPU in use, or for the first.
 
     The file is read and checked first, then the driver. Raises LoadError with one sentence: a file that is
     missing or is no cubin of tsc, a manifest of a newer tsc, no driver, no GPU, or none that runs the cubin's
@@ -33,6 +35,9 @@ def load(source: Source) -> Kernel | TunedKernel:
     """
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
+        if path.is_dir() and holds_targets(path):
+            cuda = driver.connect()
+            return load_cubin(for_device(cuda, path, cuda.current_device() or 0))
         if path.is_dir() or path.name.endswith(SUFFIX):
             return load_tuned(path, _device_name, load_cubin)
     return load_cubin(source)

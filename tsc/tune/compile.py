@@ -125,7 +125,7 @@ def build(job: Job, point: Point) -> Outcome:
     try:
         source = emit(replace(program, works=works), document=document)
         headers = with_nested(program.includes, Path(report.name).parent)
-        built = compile_source(source, headers, program.targets[0], cache=default_cache())
+        built = compile_source(source, headers, program.arch, cache=default_cache())
     except (NotGenerated, ToolchainError) as error:
         return Outcome(point.name, COMPILER, str(error))
     spills = built.usage.spill_stores + built.usage.spill_loads

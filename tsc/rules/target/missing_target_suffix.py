@@ -23,26 +23,24 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.program.target import Target, find_target
+from tsc.program.target import Target, place_of
 
 RULE = Rule("TSC511", "missing-target-suffix", Severity.ERROR, "`target` needs the suffix `a`")
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield one finding a target, with the first place that needs the suffix."""
-    several = isinstance(program.spec.target, tuple)
-    for i, name in enumerate(program.targets):
-        target = find_target(name)
-        needs = next(_needs(program, target), None) if target is not None and not target.suffix else None
-        if needs is not None:
-            what, place = needs
-            yield Finding(
-                RULE.name,
-                f"{what} exists on `{name}a` only, and `target` is `{name}`",
-                Place(("target", i) if several else ("target",)),
-                (place,),
-                help=f"write `target: {name}a`",
-            )
+    name, target = program.arch, program.target
+    needs = next(_needs(program, target), None) if target is not None and not target.suffix else None
+    if needs is not None:
+        what, place = needs
+        yield Finding(
+            RULE.name,
+            f"{what} exists on `{name}a` only, and `target` is `{name}`",
+            Place(place_of(program.spec, name)),
+            (place,),
+            help=f"write `target: {name}a`",
+        )
 
 
 def _needs(program: Program, target: Target) -> Iterator[tuple[str, Place]]:

@@ -23,32 +23,30 @@ from dataclasses import replace
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.program.target import find_target
+from tsc.program.target import place_of
 
 RULE = Rule("TSC512", "not-on-this-target", Severity.ERROR, "the target architecture does not have a feature")
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding a target for Hopper's features and one for Blackwell's, at the first use."""
-    several = isinstance(program.spec.target, tuple)
-    for i, name in enumerate(program.targets):
-        target = find_target(name)
-        if target is None:
-            continue
-        for has, family, used in (
-            (target.hopper, "sm_90a", _hopper(program)),
-            (target.blackwell, "sm_100a", _blackwell(program)),
-        ):
-            (what, place, instead), *others = [*used] or [("", Place(()), "")]
-            if what and not has:
-                also = tuple(replace(other, label="nor does this") for _, other, _ in others[:3])
-                yield Finding(
-                    RULE.name,
-                    f"{what} does not exist on `{name}`",
-                    place,
-                    (Place(("target", i) if several else ("target",), label="the target"), *also),
-                    help=f"write {instead}, or `target: {family}`",
-                )
+    name, target = program.arch, program.target
+    if target is None:
+        return
+    for has, family, used in (
+        (target.hopper, "sm_90a", _hopper(program)),
+        (target.blackwell, "sm_100a", _blackwell(program)),
+    ):
+        (what, place, instead), *others = [*used] or [("", Place(()), "")]
+        if what and not has:
+            also = tuple(replace(other, label="nor does this") for _, other, _ in others[:3])
+            yield Finding(
+                RULE.name,
+                f"{what} does not exist on `{name}`",
+                place,
+                (Place(place_of(program.spec, name), label="the target"), *also),
+                help=f"write {instead}, or `target: {family}`",
+            )
 
 
 def _hopper(program: Program) -> Iterator[tuple[str, Place, str]]:

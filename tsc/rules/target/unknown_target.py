@@ -20,19 +20,17 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr.hints import listing
 from tsc.program.model import Program
-from tsc.program.target import find_target, known_targets
+from tsc.program.target import find_target, known_targets, place_of
 
 RULE = Rule("TSC510", "unknown-target", Severity.ERROR, "`target` is no architecture that tsc knows")
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each unknown architecture."""
-    several = isinstance(program.spec.target, tuple)
-    for i, name in enumerate(program.targets):
-        if find_target(name) is None:
-            yield Finding(
-                RULE.name,
-                f"`{name}` is no architecture that tsc knows",
-                Place(("target", i) if several else ("target",)),
-                help=f"write one of {listing(known_targets())}",
-            )
+    if find_target(program.arch) is None:
+        yield Finding(
+            RULE.name,
+            f"`{program.arch}` is no architecture that tsc knows",
+            Place(place_of(program.spec, program.arch)),
+            help=f"write one of {listing(known_targets())}",
+        )
