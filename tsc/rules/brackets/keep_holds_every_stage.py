@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.brackets.holds import kept, ring_of
+from tsc.rules.brackets.holds import kept, ring_of, text
 
 RULE = Rule("TSC310", "keep-holds-every-stage", Severity.ERROR, "a step keeps as many stages as its ring has")
 
@@ -46,7 +46,7 @@ def check(program: Program) -> Iterator[Finding]:
             fewer = f"fewer than {stages}" if stages > 1 else "none"
             yield Finding(
                 RULE.name,
-                f"`{step.verb}: {ring}` keeps {keep}, {has} the {of}, so none is ever {given}",
+                f"`{text(step)}` keeps {keep}, {has} the {of}, so none is ever {given}",
                 place,
                 (Place(memory.route, "key", label=f"has {stages} stage{'s' * (stages > 1)}"),),
                 help=f"keep {fewer}, or give `{ring}` {keep + 1} stages or more",

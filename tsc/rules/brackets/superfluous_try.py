@@ -18,11 +18,11 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.brackets.holds import ring_of
+from tsc.program.tree import Step
+from tsc.rules.brackets.holds import ring_of, text
 
 RULE = Rule("TSC308", "superfluous-try", Severity.WARNING, "a try stands directly before its blocking step")
 
@@ -30,14 +30,23 @@ RULE = Rule("TSC308", "superfluous-try", Severity.WARNING, "a try stands directl
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each try that is directly followed by its blocking step."""
     for task in program.tasks:
-        for first, second in pairwise(task.steps()):
-            same = first.route[:-1] == second.route[:-1] and first.verb == f"try_{second.verb}"
-            rings = ring_of(program, task, first)
-            if same and rings and rings == ring_of(program, task, second):
-                ring = rings[0][0]
+        steps = list(task.steps())
+        for at, first in enumerate(steps):
+            rings = set(ring_of(program, task, first))
+            verb = first.verb.removeprefix("try_")
+            taken = {ring for step in _directly(steps[at:], verb) for ring in ring_of(program, task, step)}
+            if verb != first.verb and rings and rings <= taken:
                 yield Finding(
                     RULE.name,
-                    f"`{first.verb}: {ring}` stands directly before its `{second.verb}`, which looks itself",
+                    f"`{text(first)}` stands directly before its `{verb}`, which looks itself",
                     Place(first.route, label="changes nothing"),
                     help="take it away, or put work between the two",
                 )
+
+
+def _directly(steps: list[Step], verb: str) -> Iterator[Step]:
+    """Yield the steps of a verb that follow the first one in its block with nothing between."""
+    for step in steps[1:]:
+        if step.verb != verb or step.route[:-1] != steps[0].route[:-1]:
+            return
+        yield step

@@ -27,7 +27,8 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program, Task
 from tsc.program.tree import Loop, Step, TileLoop, steps, walk
-from tsc.rules.brackets.holds import holds, ring_of
+from tsc.rules.brackets.holds import holds, ring_of, text
+from tsc.spec.wording import series
 
 RULE = Rule("TSC307", "try-without-its-step", Severity.ERROR, "a try is never followed by its blocking step")
 
@@ -46,17 +47,21 @@ def check(program: Program) -> Iterator[Finding]:
             loops = (outer for outer in above if isinstance(outer, (Loop, TileLoop)))
             again = [step for outer in loops for step in steps((outer,))]
             following = [step for step in task.steps() if step.index > node.index] + again
-            for ring in ring_of(program, task, node):
-                if (task.label, *ring) in stray:
-                    continue  # the missing step has been reported where the stage is touched
-                if not any(_is(program, task, step, _BLOCKING[node.verb], ring) for step in following):
-                    verb = _BLOCKING[node.verb]
-                    yield Finding(
-                        RULE.name,
-                        f"`{node.verb}: {ring[0]}` is not followed by `{verb}: {ring[0]}` on any path",
-                        Place(node.route, label="its answer is never used"),
-                        help=f"put `{verb}: {ring[0]}` after it, or take the try away",
-                    )
+            verb = _BLOCKING[node.verb]
+            missing = [
+                f"{verb}: {ring[0]}"
+                for ring in ring_of(program, task, node)
+                # Where the stage is touched, the missing step has been reported there.
+                if (task.label, *ring) not in stray
+                and not any(_is(program, task, step, verb, ring) for step in following)
+            ]
+            if missing:
+                yield Finding(
+                    RULE.name,
+                    f"`{text(node)}` is not followed by {series(missing)} on any path",
+                    Place(node.route, label="its answer is never used"),
+                    help=f"put {series(missing)} after it, or take the try away",
+                )
 
 
 def _is(program: Program, task: Task, step: Step, verb: str, ring: tuple[str, int]) -> bool:
