@@ -16,7 +16,7 @@ Who = Literal["one", "leader", "warpgroups", "warps", "threads"]
 _ENGINES = frozenset((Engine.STORE.value, Engine.TCGEN05.value))
 _THREADS = frozenset((Engine.THREAD.value, Engine.TMEM.value))
 # Who touches no payload hands over what its threads did elsewhere.
-_THREADS = frozenset((Engine.THREAD.value,))
+_NOBODY = frozenset((Engine.THREAD.value,))
 
 
 def who(task: Task, uses: Iterable[RingUse], side: Side) -> Who:
@@ -28,11 +28,11 @@ def who(task: Task, uses: Iterable[RingUse], side: Side) -> Who:
     if task.single:
         return "one"
     if side == "read":
-        engines = frozenset[str]().union(*(use.engine_reads or _THREADS for use in uses))
+        engines = frozenset[str]().union(*(use.engine_reads or _NOBODY for use in uses))
         if engines == {Engine.WGMMA.value}:
             return "warpgroups"
         return "leader" if engines and engines <= _ENGINES and (task.warps or 1) > 1 else "warps"
-    engines = frozenset[str]().union(*(_filling(use) or _THREADS for use in uses))
+    engines = frozenset[str]().union(*(_filling(use) or _NOBODY for use in uses))
     if Engine.CP_ASYNC.value in engines:
         return "threads"
     return "leader" if engines and not engines & _THREADS else "warps"
