@@ -12,6 +12,7 @@ from tsc.source import Document
 from tsc.spec.cuts import sift
 from tsc.spec.document import Spec
 from tsc.spec.overrides import Overrides, apply
+from tsc.spec.tried import mistaken_tries
 
 MOST = 100
 """Findings of one document that are shown; whoever has more mends those first."""
@@ -42,8 +43,11 @@ def to_spec(
         findings += explain(details[:EXPLAINED], data, sifted)
         unexplained = len(details[EXPLAINED:])
     findings += sifted.empty.values()
+    sound = not findings
+    if spec is not None and spec.tune is not None and spec.tune.try_:
+        findings += mistaken_tries(spec.tune, data)  # the kernel is what it is without them
     findings.sort(key=lambda finding: document.span_of(finding.place).start)
-    return (None if findings else spec), tuple(bounded(findings, unexplained))
+    return (spec if sound else None), tuple(bounded(findings, unexplained))
 
 
 def bounded(findings: Iterable[Finding], unexplained: int = 0) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""TSC190 to TSC199: what a kernel is verified with: its reference, its cases and its inputs."""
+"""TSC190 to TSC199: what a kernel is verified with (its reference, cases and inputs) and what is tuned."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from types import ModuleType
 from tsc.rules.verify import (
     incomplete_case,
     misfit_input,
+    misfit_try,
     reference_does_not_fit,
     reference_of_no_output,
     second_reference,
     unknown_name_in_reference,
+    unknown_name_in_where,
     unreadable_reference,
 )
 
@@ -22,4 +24,6 @@ RULES: tuple[ModuleType, ...] = (
     second_reference,
     incomplete_case,
     misfit_input,
+    misfit_try,
+    unknown_name_in_where,
 )
