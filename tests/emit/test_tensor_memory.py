@@ -385,3 +385,24 @@ def test_the_leader_of_a_task_multiplies_for_all() -> None:
     assert "if (leader) mbarrier_wait(ab_full" in mma
     assert "\n    mbarrier_wait(acc_full" in mma
     built(ONE_TASK)
+
+
+# ---- overlays ----------------------------------------------------------------------------------------------
+
+
+def test_weights_that_lie_on_their_scores() -> None:
+    path = Path(__file__).parents[1] / "rules" / "proof" / "overlay_race" / "good_tensor.tsc.yaml"
+    spec = path.read_text(encoding="utf-8")
+    tensor = plan(spec).tensor
+    assert tensor is not None
+    assert [(one.name, one.offset, one.bytes) for one in tensor.regions] == [
+        ("s", 0, 128),
+        ("p", 0, 64),
+        ("acc", 128, 64),
+    ]
+    assert (tensor.columns, tensor.allocated) == (192, 256)
+    mma = task(text_of(spec), "mma")
+    # Scores are made anew, and add to nothing but themselves.
+    assert "mma_m128n128k16_f32_bf16(s, qs_matrix + 2 * step, right + 2 * step, step > 0);" in mma
+    assert "mma_m128n64k16_f32_bf16_at(acc, p + 8 * step," in mma
+    built(spec)
