@@ -76,12 +76,12 @@ template <class T, int ROWS, int COLUMNS, bool BY_COLUMNS = false> struct Fragme
   // Over the four threads that share a row; each of them gets the result. They are all that have a part of it
   // where no other warpgroup has further columns.
   template <class V> static DEVICE V row_sum(V value) {
-    static_assert(!BY_COLUMNS || sizeof(V) == 0, "warpgroups share this fragment's rows: each has a part alone");
+    static_assert(!BY_COLUMNS || sizeof(V) == 0, "warpgroups share this fragment's rows: each has its part");
     value += __shfl_xor_sync(0xffffffff, value, 1);
     return value + __shfl_xor_sync(0xffffffff, value, 2);
   }
   template <class V> static DEVICE V row_max(V value) {
-    static_assert(!BY_COLUMNS || sizeof(V) == 0, "warpgroups share this fragment's rows: each has a part alone");
+    static_assert(!BY_COLUMNS || sizeof(V) == 0, "warpgroups share this fragment's rows: each has its part");
     value = larger_of(value, __shfl_xor_sync(0xffffffff, value, 1));
     return larger_of(value, __shfl_xor_sync(0xffffffff, value, 2));
   }

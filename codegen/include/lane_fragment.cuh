@@ -41,9 +41,15 @@ template <class T, int COLUMNS, bool BY_COLUMNS = false> struct LaneFragment {
   // The thread has one row.
   static DEVICE constexpr int slot(int) { return 0; }
 
-  // A row lies in one thread, which has the result already.
-  template <class V> static DEVICE V row_sum(V value) { return value; }
-  template <class V> static DEVICE V row_max(V value) { return value; }
+  // A row lies in one thread, which has the result already, where no other warpgroup has further columns.
+  template <class V> static DEVICE V row_sum(V value) {
+    static_assert(!BY_COLUMNS || sizeof(V) == 0, "warpgroups share this fragment's rows: each has its part");
+    return value;
+  }
+  template <class V> static DEVICE V row_max(V value) {
+    static_assert(!BY_COLUMNS || sizeof(V) == 0, "warpgroups share this fragment's rows: each has its part");
+    return value;
+  }
 };
 
 // ---- tensors ----------------------------------------------------------------------------------
@@ -154,6 +160,7 @@ DEVICE void load_lanes(FRAGMENT& to, const Buffer<T, SWIZZLE, BUFFER_ROWS, BUFFE
   using S = remove_const<T>;
   each_lane_value<ROW, COLUMN, COUNT_ROWS, COUNT, TRANSPOSED, TOGETHER>(
       from, to_row, to_column, 0x7fffffff, [&]<int N>(u32 address, int i, bool inside) {
-        if (inside) put_values<S, N>(to, i, read_piece<N * Element<S>::bits / 8>(shared_pointer<u8>(address)));
+        constexpr int bytes = N * Element<S>::bits / 8;
+        if (inside) put_values<S, N>(to, i, read_piece<bytes>(shared_pointer<u8>(address)));
       });
 }

@@ -30,7 +30,8 @@ int main() {{
   for (threadIdx.x = 128; threadIdx.x < 256; ++threadIdx.x) {{
     LaneFragment<float, 16, {str(by_columns).lower()}> f({first});
     for (int i = 0; i < f.size; ++i) std::printf("%d %d %d ", f.row(i), f.col(i), f.slot(i));
-    std::printf("%g %g %d ", f.row_sum(3.f + f.row(0)), f.row_max(2.f), int(f.slots));
+    LaneFragment<float, 16> whole(f.row(0) - threadIdx.x % 128);
+    std::printf("%g %g %d ", whole.row_sum(3.f + whole.row(0)), whole.row_max(2.f), int(f.slots));
   }}
 }}
 """

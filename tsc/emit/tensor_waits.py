@@ -1,12 +1,8 @@
 """Waits for what a task's warps move between tensor memory and registers: where they stand, by a walk.
 
-A load has written its registers, a store its columns, when `tcgen05.wait` of its kind has passed. It waits
-for all that the warp has begun, so it stands as late as what it is for allows: before the first use of a
-fragment, and before others hear that a stage has been read or filled. Of two fragments that are used one
-behind the other the second one's load begins behind the wait for the first, and runs under the first's use.
-
-Warps have lanes of their own, but warpgroups share columns: before one moves what another one did, all meet.
-"""
+A wait is for all that its warp has begun, so it stands as late as it may: before the first use of a fragment,
+and before others hear that a stage has been read or filled. Warps have lanes of their own, but warpgroups
+share columns: before one moves what another one did, all meet."""
 
 from __future__ import annotations
 
@@ -285,7 +281,9 @@ class _Walk:
         return self.plain | {(self.root(ring.ring), ring.copy) for ring in rings}
 
     def early(self, touch: Touch, state: _State, behind: tuple[Block, ...]) -> bool:
-        """Whether a load waits for those before it, because what they wrote is used before what it writes."""
+        """Whether a load waits for those before it, because what they wrote is used before what it writes: it
+        then runs under that use.
+        """
         operand = touch.operand
         if operand is None or operand.kind != "registers" or not touch.writes:
             return False

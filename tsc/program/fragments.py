@@ -1,15 +1,7 @@
 """Fragments: tiles of values that the warpgroups of a task share out, in one of two layouts.
 
-Matrix: PTX ISA, wgmma m64nNkK, "register fragment D". Thread `32 w + l` of a warpgroup has, in each block of
-64 rows and each group of 8 columns, the rows `16 w + l / 4` and that plus 8, in each of them the columns
-`2 (l % 4)` and the next one. Every dtype has this one layout; for 16-bit types it is that of operand A, too.
-
-Lanes: PTX ISA, tcgen05.ld .32x32b. Thread `t` of a warpgroup has row `t` of 128, all of its columns in order.
-
 Which one it is follows from what touches the fragment in the task: `wgmma`, `stmatrix` and `ldmatrix` work on
-matrices, `tcgen05_ld` and `tcgen05_st` on lanes. An accumulator of 64 rows lies in tensor memory so that the
-instructions for 16 lanes bring it as a matrix: rows `16 w ..` in the lanes `32 w ..` (PTX ISA, tcgen05, data
-path layout F, and .16x256b).
+matrices, `tcgen05_ld` and `tcgen05_st` on rows in lanes.
 """
 
 from __future__ import annotations
@@ -23,6 +15,12 @@ from tsc.program.model import Program, RegisterSet, Task
 from tsc.program.storage import BITS
 from tsc.program.tree import Step
 
+# Matrix: PTX ISA, wgmma m64nNkK, "register fragment D". Thread `32 w + l` of a warpgroup has, in each block
+# of 64 rows and each group of 8 columns, the rows `16 w + l / 4` and that plus 8, in each of them the columns
+# `2 (l % 4)` and the next one. Every dtype has this layout; for 16-bit types it is that of operand A, too.
+# Lanes: PTX ISA, tcgen05.ld .32x32b. Thread `t` of a warpgroup has row `t` of 128, its columns in order.
+# An accumulator of 64 rows lies in tensor memory so that the instructions for 16 lanes bring it as a matrix:
+# rows `16 w ..` in the lanes `32 w ..` (PTX ISA, tcgen05, data path layout F, and .16x256b).
 Layout = Literal["matrix", "lanes"]
 
 LANES = 128  # of tensor memory: 32 a warp
