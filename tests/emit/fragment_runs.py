@@ -139,6 +139,22 @@ def sent(kernel: Kernel, torch: Any) -> None:
         _same(y, wanted, f"sent {m}")
 
 
+def nibbles(kernel: Kernel, torch: Any) -> None:
+    """Two elements a byte, the first one in its lower half, as they are and as the numbers that they mean."""
+    table = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], device="cuda")
+    table = torch.cat([table, -table])
+    for m, n in ((16, 256), (1, 2), (33, 520), (200, 1026)):
+        pitch = -(-n // 32) * 16
+        generator = torch.Generator(device="cuda").manual_seed(m + n)
+        whole = torch.randint(0, 256, (m, pitch), device="cuda", dtype=torch.uint8, generator=generator)
+        x, y = whole[:, : n // 2], torch.full_like(whole, 7)[:, : n // 2]
+        z = torch.full((m, n), 9.0, device="cuda")
+        kernel(x, y, z)
+        _same(y, x, f"nibbles {m} {n} y")
+        numbers = torch.stack([table[(x & 15).long()], table[(x >> 4).long()]], -1).reshape(m, n)
+        _same(z, numbers, f"nibbles {m} {n} z")
+
+
 FRAGMENT_RUNS: dict[str, Callable[[Kernel, Any], None]] = {
-    run.__name__: run for run in (fragments, matrices, left_in_registers, attention, sent)
+    run.__name__: run for run in (fragments, matrices, left_in_registers, attention, sent, nibbles)
 }
