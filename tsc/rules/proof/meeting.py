@@ -78,7 +78,7 @@ def edit(teller: Teller, first: Access, second: Access) -> str:
         given_back = f"`release: {ring}`" if ring is not None else "what tells the other task"
         return f"put {waiting} before {given_back} in {teller.name(first.where.agent)}"
     if first.engine == "cluster_copy" and not first.write:
-        return f"put {later} behind the `acquire` that takes the copied stage again: by then the copy has read"
+        return f"put {later} behind the `acquire` that takes the copied stage again: then the copy has read"
     if same and first.engine in loads and second.engine in loads:
         between = f"`commit: {ring}` and `acquire: {ring}`" if ring is not None else "a wait"
         return f"load into another buffer, or put {between} between the two"
