@@ -3,9 +3,9 @@
 
 #include "types.cuh"
 
-// All lanes of one warp; `GROUP` is 2 where pairs of CTAs multiply together, and then one warp of each CTA. The
-// address of the first column appears at `slot` in shared memory. Waits while CTAs of the multiprocessor hold
-// too many columns; the right to allocate is given up at once, so that others need not wait for more than that.
+// All lanes of one warp; `GROUP` is 2 where pairs of CTAs multiply together, and then one warp of each CTA.
+// The address of the first column appears at `slot` in shared memory. Waits while CTAs of the multiprocessor
+// hold too many columns; the right to allocate is given up at once, so that nobody waits for more than that.
 template <int COLUMNS, int GROUP = 1> DEVICE void tensor_allocate(u32 slot) {
   static_assert(COLUMNS >= 32 && COLUMNS <= 512 && (COLUMNS & COLUMNS - 1) == 0,
                 "tensor memory is allocated in powers of two, 32 to 512 columns");
