@@ -5,8 +5,8 @@ What it does
     conditions around the step and by `assert`, and reports one that may be less than zero.
 
 Why is this bad
-    Loads fill what lies before the tensor, and stores leave out what lies behind it, but a store at a negative
-    coordinate faults on Hopper (illegal instruction, measured on an H200).
+    Loads fill what lies before the tensor, and stores leave out what lies behind it, but a store at a
+    negative coordinate faults on Hopper (illegal instruction, measured on an H200).
 
 Example
     - {tma_store: y, at: [tile.m * 64 - 1, 0], from: ring}
