@@ -378,6 +378,17 @@ def returned(kernel: Kernel, torch: Any) -> None:
         _same(z, 2 * x, f"returned {m} z")
 
 
+def routed(kernel: Kernel, torch: Any) -> None:
+    for m, n in ((1, 1), (2, 8), (3, 100), (7, 1000), (40, 500)):
+        w = _normal(torch, n, 64)
+        y = torch.full((m, n, 64), 7.0, device="cuda")
+        z = torch.full((m, -(-n // 8), 64), -1, device="cuda", dtype=torch.int32)
+        kernel(w, y, z)
+        _same(y, w.expand(m, n, 64), f"routed {m} {n} y")
+        i, j, c = torch.meshgrid(*(torch.arange(e, device="cuda") for e in z.shape), indexing="ij")
+        _same(z, ((i * 100 + j) * 100 + c).int(), f"routed {m} {n} z")
+
+
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
@@ -415,5 +426,6 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         lanes,
         mixed,
         returned,
+        routed,
     )
 } | FRAGMENT_RUNS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.emit.kernels import cuda, document, program_of, small
@@ -263,3 +265,63 @@ def test_a_look_is_answered_where_another_barrier_speaks_for_its_stage() -> None
     at = next(i for i, line in enumerate(lines) if "by: beside" in line)
     # Else the next wait would take this answer for one about its own stage.
     assert lines[at + 1] == "ring_read_ready = false;"
+
+
+# ---- lanes, groups, store rings ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("stages", "first"), [(4, "{replica}"), (2, "{replica}"), (1, "{replica}")])
+def test_a_lane_begins_at_its_own_stage_and_steps_over_the_others(stages: int, first: str) -> None:
+    resources = RESOURCES.replace("stages: 4", f"stages: {stages}, interleave: {{consumer: 2}}")
+    tasks = LOAD + STORE.replace("warps: 1", "warps: 1\n    replicas: 2").replace(
+        "domain_loop: n", "domain_loop: n\n        start: replica\n        step: 2"
+    ) % (0, 0)
+    printed = text(tasks, resources)
+    # With one stage the second lane begins in the other phase.
+    assert f"Cursor<{stages}> ring_read = {first};" in printed
+    assert "ring_read.skip<2>();" in printed
+    assert "ring_write.advance();" in printed
+
+
+def test_lanes_beyond_the_stages_begin_in_a_later_phase() -> None:
+    resources = RESOURCES.replace("stages: 4", "stages: 2, interleave: {consumer: 4}")
+    tasks = LOAD + STORE.replace("warps: 1", "warps: 1\n    replicas: 4").replace(
+        "domain_loop: n", "domain_loop: n\n        start: replica\n        step: 4"
+    ) % (0, 0)
+    printed = text(tasks, resources)
+    firsts = [line.strip() for line in printed.splitlines() if "ring_read = " in line or "ring_read;" in line]
+    assert firsts == [
+        "Cursor<2> ring_read = {0, 0};",
+        "Cursor<2> ring_read = {1, 0};",
+        "Cursor<2> ring_read = {0, 1};",
+        "Cursor<2> ring_read = {1, 1};",
+    ]
+
+
+def deep(stages: int, keep: int, *between: str) -> str:
+    lines = [
+        *("acquire: out", "{store: out, from: v, at: [thread]}", f"{{commit: out, keep: {keep}}}"),
+        *("{bulk_store: y, at: [0], from: out}", *between),
+    ]
+    body = "".join(f"\n          - {line}" for line in lines)
+    head = "\n  main:\n    warps: 2\n    schedule:\n      - {zero: v}"
+    ahead = "\n      - acquire: out" * keep
+    loop = f"\n      - for: 9\n        as: i\n        body:{body}"
+    tail = "\n      - commit: out\n" if keep else "\n"
+    return task(
+        text(head + ahead + loop + tail, STAGED.replace("stages: 3", f"stages: {stages}"), OUT), "main"
+    )
+
+
+@pytest.mark.parametrize(
+    ("stages", "keep", "pending"), [(4, 0, 3), (4, 1, 2), (4, 2, 1), (4, 3, 0), (2, 1, 0)]
+)
+def test_stages_that_are_held_are_no_room_for_pending_stores(stages: int, keep: int, pending: int) -> None:
+    loop = deep(stages, keep).split("for (int i")[1]
+    assert re.findall(r"bulk_wait_read<(\d+)>", loop)[0] == str(pending)
+
+
+def test_stores_read_the_stage_committed_last_and_threads_write_the_one_acquired_last() -> None:
+    printed = deep(3, 1)
+    assert "bulk_store(y.ptr(0), out + out_read_stage * OUT_STAGE" in printed
+    assert "Buffer<float, 0, 64>{out + out_write_stage * OUT_STAGE}" in printed
