@@ -96,8 +96,7 @@ tasks:
 """
 
 CASES = {
-    "operands of a pair that anything but a `tma_load` behind its `acquire` fills": [
-        PAIR.replace("{tma_load: b,", "{cp_async: b,"),
+    "loads for a pair in other blocks than their `acquire` and `commit`": [
         PAIR.replace("- commit: ab", "- {when: k > 64, then: [{commit: ab}]}"),
     ],
     "`cp_async` where the last dimension is not contiguous": [

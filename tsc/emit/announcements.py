@@ -21,7 +21,8 @@ def announcement(rings: Rings, brackets: Brackets, step: Step, fields: Mapping[s
     size = total if total is not None else fields["bytes"]
     arrives = step.index in brackets.totals and all(fills_alone(rings, *ring) for ring in filled)
     if any(rings.kernel.paired((ring,), copy) for ring, copy in filled):
-        return announced_to_leader(rings.function, fields["barrier"], size, arrives)
+        known = size if step.index in brackets.totals and isinstance(size, int) else None
+        return announced_to_leader(rings.function, fields["barrier"], known, arrives)
     fields = {"barrier": fields["barrier"], "bytes": size}
     return [Statement("arrive_expect" if arrives else "expect", fields)]
 

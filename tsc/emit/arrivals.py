@@ -34,15 +34,18 @@ def by_rank(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> 
     count = counted(kernel, members, copy, side)
     loads, extents = shared(kernel.program, members, copy), kernel.rank_order()
     if side == "write":
-        # Bytes are no arrivals: the leader of a pair announces those that come for both, and arrives alone.
+        if any(kernel.filled_by_threads_of_both(name, copy) for name in members):
+            # Bytes are no arrivals: the leader of a pair announces those of both, and arrives alone for them.
+            count += counted(kernel, members, copy, side, announced=False)
         return tuple(count for _ in ranks(extents))
     return tuple(count * len(reached(loads, extents, rank)) for rank in ranks(extents))
 
 
-def counted(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> int:
+def counted(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side, announced: bool = True) -> int:
     """Count the arrivals of one CTA at a barrier of one ring, or at one that the rings of a group share.
 
-    A task that uses several of them arrives once for all, as often as for the one where it has most.
+    A task that uses several of them arrives once for all, as often as for the one where it has most. Those
+    that come with the announcement of bytes are left out without `announced`.
     """
     program = kernel.program
     by_task: dict[str, list[RingUse]] = {}
@@ -53,6 +56,8 @@ def counted(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> 
     counts = []
     for label, uses in by_task.items():
         task = program.task(label)
+        if not announced and all(use.engine_writes == {Engine.TMA.value} for use in uses):
+            continue
         counts.append(arrivals(task, uses, side) * weight(kernel, who(task, uses, side)))
     one = any(one_of_all(program.memories[name], side) for name in members)
     total = max(counts, default=1) if one else sum(counts)

@@ -132,6 +132,12 @@ class Kernel:
         core = Engine.TCGEN05.value
         return self.group == 2 and any(core in a | b for a, b in (self.engines(one, copy) for one in rings))
 
+    def filled_by_threads_of_both(self, ring: str, copy: int) -> bool:
+        """Whether threads of both CTAs of a pair fill what its tensor cores read."""
+        reads, writes = self.engines(ring, copy)
+        core = Engine.TCGEN05.value
+        return self.group == 2 and core in reads and not writes <= {core, Engine.TMA.value}
+
     def reaches(self, ring: str, copy: int) -> bool:
         """Whether other CTAs arrive at the barriers of a ring, too."""
         pipeline = self.program.pipelines.get((ring, copy))

@@ -19,15 +19,16 @@ from tsc.program.multicast import Shared
 SCATTERED = "loads for a pair that do not all stand beside their `acquire` and `commit` are not generated yet"
 
 
-def announced_to_leader(function: Function, barrier: str, size: int | str, arrives: bool) -> list[Item]:
-    """Return the announcement of what both CTAs load, by the leader's thread and for both.
+def announced_to_leader(function: Function, barrier: str, size: int | None, arrives: bool) -> list[Item]:
+    """Return the announcement of what both CTAs load, by the leader's thread and for both; `size` is that of
+    one CTA, absent where only the run knows it. Without `arrives` the arrival comes with the commit.
 
     What the other CTA loads may come first. It is of the same phase: both wait for one commit before they
-    load again, and the arrival that ends the phase is this one.
+    load again, and the leader's arrival is still to come.
     """
-    if not arrives or not isinstance(size, int):
+    if size is None:
         raise Refused(SCATTERED)
-    announce = Statement("arrive_expect", {"barrier": barrier, "bytes": 2 * size})
+    announce = Statement("arrive_expect" if arrives else "expect", {"barrier": barrier, "bytes": 2 * size})
     if function.task.ctas == "leader":
         return [announce]
     return [Compound("if", {"condition": function.builtin("leads", "bool", LEADS)}, (announce,))]

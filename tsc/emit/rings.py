@@ -240,7 +240,11 @@ class Rings(RingPlaces):
                 "parity": f"{end.take}.phase{flip}",
                 "ready": end.ready,
             }
-            items.append(self.guarded(Statement("wait", fields), end.everybody))
+            wait = Statement("wait", fields)
+            if end.side == "read" and self.kernel.filled_by_threads_of_both(end.ring.name, end.copy):
+                # What a look says is no leave to read what threads of another CTA wrote.
+                wait = Statement("receive", {key: fields[key] for key in ("barrier", "parity")})
+            items.append(self.guarded(wait, end.everybody))
         if end.ready:  # it spoke of this stage, also where another barrier answers for it
             items.append(Statement("assign", {"name": end.ready, "value": "false"}))
         if not end.single or end.observes:

@@ -140,11 +140,7 @@ class Steps:
         if Engine.TCGEN05.value in writes:
             return self.by_tensor_core(ends, writes, barrier)
         if self.kernel.paired((end.ring.name for end in ends), first.copy):
-            if writes != {Engine.TMA.value}:
-                raise Refused(f"`{first.ring.name}` filled for a pair other than by TMA is not generated yet")
-            if step.index not in self.brackets.silent:
-                raise Refused(pairs.SCATTERED)
-            return []
+            return self.arrive_at_leader(step, ends, writes)
         threads, copies = Engine.THREAD.value in writes, Engine.CP_ASYNC.value in writes
         if self.rings.arrives(tuple((end.ring, end.copy) for end in ends), "write") == "leader":
             if step.index in self.brackets.silent:
@@ -160,6 +156,26 @@ class Steps:
             fence = [Statement("fence_async")] if over or read_later & ASYNC_READERS else []
             return [Statement("cp_async_wait"), *fence, arrive]
         return self.by_warp(arrive)
+
+    def arrive_at_leader(self, step: Step, ends: list[RingEnd], writes: frozenset[str]) -> list[Item]:
+        """Hand a stage that one CTA of a pair has filled to the tensor cores of both."""
+        first = ends[0]
+        if any(Engine.TCGEN05.value in self.kernel.engines(end.ring.name, end.copy)[1] for end in ends):
+            raise Refused(f"`{first.ring.name}`, which a pair fills beside others, is not generated yet")
+        if writes == {Engine.TMA.value}:
+            if step.index not in self.brackets.silent:
+                raise Refused(pairs.SCATTERED)
+            return []
+        by = self.rings.arrives(tuple((end.ring, end.copy) for end in ends), "write")
+        leaders = pairs.leader_barriers(self.function, self.rings.signals(first), first.label)
+        publish = Statement(
+            "publish", {"barrier": self.rings.at(leaders, self.rings.cursor_stage(first, first.give))}
+        )
+        copied = [Statement("cp_async_wait"), Statement("fence_async")]
+        return [
+            *(copied if Engine.CP_ASYNC.value in writes else ()),
+            *(self.by_warp(publish) if by == "warps" else [self.rings.guarded(publish, by != "leader")]),
+        ]
 
     def loaded_over(self, end: RingEnd) -> bool:
         """Whether TMA loads lie over a ring, so that they write after what cp.async brought it."""

@@ -97,6 +97,8 @@ class View:
                 self._early(inner)
             if not isinstance(node, Step) or node.index not in self.brackets.silent:
                 continue
+            if self.rings.arrives(self.members(node), "write") not in ("one", "leader"):
+                continue  # threads arrive at the commit, whoever announces bytes before
             members = {(memory.name, copy) for memory, copy in self.members(node)}
             passed: list[Node] = []
             for before in reversed(block[:at]):
