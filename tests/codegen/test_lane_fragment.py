@@ -76,7 +76,8 @@ def at_place(place: Place, dtype: str, rank: int) -> str:
       for (int i = 0; i < f.size; ++i) f[i] = (f.row(i) * 5 + f.col(i) * 3) % 8 + 1;
       store_fragment{leading}<{place.checked}>(view, f, {count}{at});
     }}
-    for (int i = 0; i < {planes * place.size + 8}; ++i) std::printf("%g ", static_cast<double>(memory.first[i]));
+    for (int i = 0; i < {planes * place.size + 8}; ++i)
+      std::printf("%g ", static_cast<double>(memory.first[i]));
     int wrong = 0;
     for (u32 t = 0; t < 256; ++t) {{
       threadIdx.x = t;
