@@ -389,6 +389,18 @@ def routed(kernel: Kernel, torch: Any) -> None:
         _same(z, ((i * 100 + j) * 100 + c).int(), f"routed {m} {n} z")
 
 
+def both_sides(kernel: Kernel, torch: Any) -> None:
+    for m in (1, 2, 3, 7, 1000):
+        x = _normal(torch, m, 128)
+        y, v = torch.full_like(x, 7), torch.full_like(x, 7)
+        z = torch.full((m, 128), -1, device="cuda", dtype=torch.int32)
+        kernel(x, y, z, v)
+        loaded = (torch.arange(m, device="cuda") % 3 != 0)[:, None]
+        _same(y, torch.where(loaded, x, torch.full_like(x, -1)), f"both_sides {m} y")
+        _same(z, _counted(torch, m).int(), f"both_sides {m} z")
+        _same(v, x, f"both_sides {m} v")
+
+
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
@@ -427,5 +439,6 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         mixed,
         returned,
         routed,
+        both_sides,
     )
 } | FRAGMENT_RUNS
