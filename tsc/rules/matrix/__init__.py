@@ -17,6 +17,7 @@ from tsc.rules.matrix import (
     part_outside_fragment,
     product_does_not_fit,
     product_of_wrong_dtypes,
+    result_never_read,
     scales_do_not_fit,
     tensor_move_does_not_fit,
     tensor_product_does_not_fit,
@@ -40,4 +41,5 @@ RULES: tuple[ModuleType, ...] = (
     fragment_of_two_layouts,
     tensor_move_does_not_fit,
     scales_do_not_fit,
+    result_never_read,
 )
