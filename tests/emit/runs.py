@@ -401,6 +401,14 @@ def both_sides(kernel: Kernel, torch: Any) -> None:
         _same(v, x, f"both_sides {m} v")
 
 
+def lanes_cluster(kernel: Kernel, torch: Any) -> None:
+    for m, n in ((1, 1), (2, 16), (3, 100), (700, 90)):
+        w = _normal(torch, n, 64)
+        y = torch.full((m, n, 64), 7.0, device="cuda")
+        kernel(w, y)
+        _same(y, w.expand(m, n, 64), f"lanes_cluster {m} {n}")
+
+
 RUNS: dict[str, Callable[[Kernel, Any], None]] = {
     run.__name__: run
     for run in (
@@ -440,5 +448,6 @@ RUNS: dict[str, Callable[[Kernel, Any], None]] = {
         returned,
         routed,
         both_sides,
+        lanes_cluster,
     )
 } | FRAGMENT_RUNS
