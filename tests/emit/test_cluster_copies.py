@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from tests.codegen.machine_code import disassembled, words
 from tests.emit.kernels import cuda, document, document_of, program_of
 from tsc.program.multicast import Shared, fillers, reached
 from tsc.toolchain.build import compile_source
@@ -66,3 +68,16 @@ def test_it_compiles(arch: str) -> None:
     built = compile_source(cuda(document(text)), {}, arch)
     assert built.diagnostics == ()
     assert (built.usage.spill_stores, built.usage.stack_bytes) == (0, 0)
+
+
+def test_split_products_in_machine_code(tmp_path: Path) -> None:
+    pytest.importorskip("cuda.bindings.nvrtc")
+    spec = Path(__file__).resolve().parents[2] / "specs" / "gemm" / "hopper_splitk_cluster.tsc.yaml"
+    built = compile_source(cuda(document(spec.read_text(encoding="utf-8"))), {}, "sm_90a")
+    text = disassembled(built.cubin, tmp_path)
+    # A slice to each of three other CTAs, in one copy between shared memories each.
+    assert text.count("UBLKCP.S.S") == 3
+    found = words(text)
+    assert (found.count("HGMMA"), found.count("UTMASTG")) == (4, 1)
+    # Nothing adds up in global memory, and nothing is spilled.
+    assert not {"RED", "REDG", "ATOM", "ATOMG", "UTMAREDG", "LDL", "STL"} & set(found)

@@ -93,6 +93,26 @@ def test_a_stage_is_read_only_when_it_has_come() -> None:
     assert alarms(own) != []
 
 
+def test_who_is_sent_nothing_waits_for_ever() -> None:
+    bracket = """          - acquire: there
+          - do: fill
+          - {cluster_copy: here, to: there, along: cta, cta: (cluster.cta + 1) % CTAS}
+          - commit: there
+"""
+    assert bracket in ONE
+    inside = "".join(f"    {line}\n" for line in bracket.splitlines())
+    one = ONE.replace(bracket, "          - when: cluster.cta > 0\n            then:\n" + inside)
+    assert "deadlock" in " ".join(alarms(one))
+    # The same where it is a tile that says so, whose coordinate along the axis differs between the CTAs.
+    assert "deadlock" in " ".join(alarms(one.replace("cluster.cta > 0", "tile.cta > 0")))
+    # Where all of them send or none does, nobody is left.
+    takes = "[{wait: there}, {do: use}, {release: there}]"
+    both = one.replace("cluster.cta > 0", "tile.row % 2 == 0").replace(
+        f"body: {takes}", f"body: [{{when: tile.row % 2 == 0, then: {takes}}}]"
+    )
+    assert alarms(both) == []
+
+
 def only_self(shared: Iterable[Shared], extents: Extents, rank: int) -> tuple[int, ...]:
     return (rank,)
 
