@@ -6,6 +6,7 @@ from types import ModuleType
 
 from tsc.rules.target import (
     assertion_fails,
+    box_of_other_order,
     bulk_copy_does_not_fit,
     bulk_copy_outside,
     cluster_copy_does_not_fit,
@@ -41,6 +42,7 @@ RULES: tuple[ModuleType, ...] = (
     cluster_too_large,
     coordinates_miscounted,
     tma_box_does_not_fit,
+    box_of_other_order,
     bulk_copy_does_not_fit,
     multicast_of_different_boxes,
     store_before_the_tensor,
