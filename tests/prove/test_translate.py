@@ -80,7 +80,7 @@ def test_barriers_count_what_the_generated_code_sets_them_up_for(path: Path) -> 
     told = {name: count for name, count in counts.items() if not (shared and ".full" in name)}
     queue = program.queue
     if queue is not None and queue.dynamic:
-        assert {f"{queue.name}.full", f"{queue.name}.empty"} <= told.keys()
+        assert {f"{queue.name}.full", f"{queue.name}.empty"} <= counts.keys()
     assert told == {name: set_up[name] for name in told}
 
 
