@@ -212,11 +212,32 @@ class TestRules:
         assert done.returncode == 2
         assert done.stderr == "tsc: no rule is called `duplicat-key`: did you mean `duplicate-key`?\n"
 
+    def test_explain_lists_a_family(self) -> None:
+        listed = [line.split() for line in tsc("explain", "tsc19").stdout.splitlines()]
+        every = [line.split() for line in tsc("rules").stdout.splitlines()]
+        assert listed == [words for words in every if words[0].startswith("TSC19")] != []
+        done = tsc("explain", "TSC8")
+        assert (done.returncode, done.stderr) == (
+            2,
+            "tsc: no code begins with `TSC8`; `tsc rules` lists them\n",
+        )
+
     @pytest.mark.parametrize("call", [[], ["--all", "TSC001"]])
     def test_explain_takes_rules_or_all(self, call: list[str]) -> None:
         done = tsc("explain", *call)
         assert done.returncode == 2
         assert done.stderr == "tsc: explain takes the code or name of a rule, or `--all`\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "usage", "argument"),
+    [("check", "SPEC...", "SPEC..."), ("explain", "[RULE...]", "RULE..."), ("inspect", "CUBIN", "CUBIN")],
+)
+def test_help_names_arguments_as_a_manual_does(command: str, usage: str, argument: str) -> None:
+    lines = tsc(command, "--help").stdout.splitlines()
+    assert lines[0] == f"Usage: tsc {command} [OPTIONS] {usage}"
+    named = lines[lines.index("Arguments:") + 1]
+    assert named.startswith(f"  {argument}  ") and "<" not in named
 
 
 def test_schema_is_printed_or_written(tmp_path: Path) -> None:

@@ -163,6 +163,32 @@ class TestBench:
         assert done.returncode == 2
         assert "n=many" in done.stderr
 
+    @pytest.mark.parametrize(
+        ("call", "sentence"),
+        [
+            (
+                ("fill.tsc.yaml", "--against", "cubals"),
+                "`--against cubals` names no file; did you mean `cublas`?",
+            ),
+            (
+                ("fill.tsc.yaml", "--against", "nope"),
+                "`--against nope` names no file; there are `cublas`, `torch` and `memcpy`, and the files "
+                "of cubins",
+            ),
+            (("fill.tsc.yaml", "--cubin", "none.cubin"), "`--cubin none.cubin` names no file"),
+            (
+                ("k.cubin",),
+                "`k.cubin` is a cubin: write `tsc bench SPEC --cubin k.cubin`, or "
+                "`python -m tsc.bench.run k.cubin`",
+            ),
+        ],
+    )
+    def test_a_wrong_call_is_refused_where_there_is_no_gpu(
+        self, folder: Path, call: tuple[str, ...], sentence: str
+    ) -> None:
+        done = tsc("bench", *call, cwd=folder, CUDA_VISIBLE_DEVICES="")
+        assert (done.returncode, done.stderr) == (2, f"tsc: {sentence}\n")
+
 
 class TestTuned:
     def test_the_nearest_case_is_built_and_sizes_stay_open(self, folder: Path) -> None:

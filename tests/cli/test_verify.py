@@ -167,6 +167,34 @@ def test_what_a_gpu_machine_needs_is_written(spec: Path, tmp_path: Path) -> None
     assert ran(spec, "--prepare", target, "--cubin", target).exit_code == 2
 
 
+def test_what_is_written_has_the_cases_that_the_call_chooses(spec: Path, tmp_path: Path) -> None:
+    result = ran(spec, "--prepare", tmp_path / "k.cubin", "--case", "2", "--case", "n=7")
+    assert result.exit_code == 0, result.output
+    plan = from_json((tmp_path / "k.plan.json").read_text(encoding="utf-8"))
+    assert plan.cases == ({"n": 1000, "alpha": 2}, {"n": 7, "alpha": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (["-D", "m=8"], "the kernel takes no `m`; its sizes and numbers are `n` and `alpha`"),
+        (["--cubin", "none.cubin"], "`none.cubin` cannot be read: No such file or directory"),
+    ],
+)
+def test_a_wrong_call_is_refused_where_there_is_no_gpu(spec: Path, call: list[str], sentence: str) -> None:
+    result = ran(spec, *call)
+    assert (result.exit_code, result.output) == (2, f"tsc: {sentence}\n")
+
+
+def test_a_cubin_is_no_spec() -> None:
+    result = ran("k.cubin")
+    assert (result.exit_code, result.output) == (
+        2,
+        "tsc: `k.cubin` is a cubin: write `tsc verify SPEC --cubin k.cubin`, or "
+        "`python -m tsc.verify.run k.cubin`\n",
+    )
+
+
 def test_python_travels_with_the_plan(spec: Path, tmp_path: Path) -> None:
     text = SPEC.replace("reference: {y: alpha * x}", "python: scale.py:wanted")
     spec.write_text(text, encoding="utf-8")

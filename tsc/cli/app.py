@@ -29,6 +29,7 @@ from tsc.cli import (
 )
 from tsc.cli.exits import FAULT_OF_TOOL, OutputError, complain
 from tsc.cli.quick import quicken
+from tsc.cli.usage import Command
 
 
 class _Commands(TyperGroup):
@@ -67,7 +68,7 @@ for command in (
     rules.rules,
     schema.schema,
 ):
-    app.command()(command)
+    app.command(cls=Command)(command)
 
 
 def _show_versions(wanted: bool) -> None:

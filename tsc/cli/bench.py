@@ -74,12 +74,25 @@ def bench(
     from tsc.bench.run import bench as measured
     from tsc.check import Proof, check_reading
     from tsc.cli.build import compile_program
-    from tsc.cli.cases import apart, belongs, case_of, filled, look_for_gpu, plan_or_none
+    from tsc.cli.cases import (
+        apart,
+        case_of,
+        complete,
+        filled,
+        look_for_gpu,
+        opponents,
+        plan_or_none,
+        refuse_cubin,
+    )
     from tsc.cli.output import show, to_json
     from tsc.cli.specs import clean, cuda, overrides, resolved
     from tsc.source import ReadError, read
     from tsc.verify.plan import to_json as plan_text
 
+    refuse_cubin(spec, "tsc.bench.run")
+    opponents(against or ())
+    if cubin is not None and not Path(cubin).is_file():
+        fail(f"`--cubin {cubin}` names no file")
     try:
         reading = read(spec, stdin_name=stdin_filename, language=lang)
     except ReadError as error:
@@ -90,9 +103,8 @@ def bench(
     report = check_reading(reading, overrides(fixed, settings), proof)
     program = resolved(report, quiet=False) if no_check else clean(report)
     plan = plan_or_none(program.spec, report.name)
-    given = case_of(values)
-    belongs(given, program)
-    case = filled(given, program.spec)
+    case = filled(case_of(values), program.spec)
+    complete(case, program)
     look_for_gpu("`python -m tsc.bench.run` times a cubin on a machine that has no compiler")
     with TemporaryDirectory(prefix="tsc-bench-") as folder:
         path = Path(cubin or f"{folder}/{program.kernel}.cubin")

@@ -52,7 +52,7 @@ def complete(case: Mapping[str, Any], program: Program) -> None:
     missing = [name for name in (*program.dims, *program.scalars) if name not in case]
     if missing:
         shown = ",".join(f"{name}={value}" for name, value in case.items())
-        fail(f"the case `{shown}` gives no value to {listing(missing)}")
+        fail(f"the case {f'`{shown}` ' if shown else ''}gives no value to {listing(missing)}")
 
 
 def filled(values: Mapping[str, Any], spec: Spec, cases: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
@@ -80,6 +80,26 @@ def plan_or_none(spec: Spec, name: str) -> Plan:
         return plan_of(spec, path.name, path.parent)
     except PlanError as error:
         fail(str(error), FAULT_OF_SPEC)
+
+
+def refuse_cubin(spec: str, module: str) -> None:
+    """End the command if it is given a cubin where it takes a spec; `module` runs one without its spec."""
+    if spec.endswith(".cubin"):
+        command = module.split(".")[1]
+        fail(
+            f"`{spec}` is a cubin: write `tsc {command} SPEC --cubin {spec}`, or `python -m {module} {spec}`"
+        )
+
+
+def opponents(against: Sequence[str]) -> None:
+    """End the command if whom a kernel races is neither known by name nor a cubin."""
+    from tsc.bench.against import NAMED
+    from tsc.expr.hints import did_you_mean, listing
+
+    for whom in against:
+        if whom not in NAMED and not Path(whom).is_file():
+            hint = did_you_mean(whom, NAMED) or f"there are {listing(NAMED)}, and the files of cubins"
+            fail(f"`--against {whom}` names no file; {hint}")
 
 
 def look_for_gpu(otherwise: str) -> None:

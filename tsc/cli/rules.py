@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tsc.cli.options import FormatOption, TextOrJson
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tsc.diagnostics.model import Rule
 
 
 def rules(format: FormatOption = TextOrJson.TEXT) -> None:
@@ -15,6 +22,11 @@ def rules(format: FormatOption = TextOrJson.TEXT) -> None:
 
         show(to_json({"version": 1, "rules": [asdict(rule) for rule in RULES]}))
         return
-    name = max(len(rule.name) for rule in RULES)
-    severity = max(len(rule.severity) for rule in RULES)
-    show("".join(f"{r.code}  {r.name:{name}}  {r.severity:{severity}}  {r.summary}\n" for r in RULES))
+    show(listing(RULES))
+
+
+def listing(rules: Sequence[Rule]) -> str:
+    """Rules as lines of columns."""
+    name = max(len(rule.name) for rule in rules)
+    severity = max(len(rule.severity) for rule in rules)
+    return "".join(f"{r.code}  {r.name:{name}}  {r.severity:{severity}}  {r.summary}\n" for r in rules)

@@ -39,9 +39,9 @@ def tiles(
         str | None, typer.Argument(metavar="[SPEC]", help="A spec with a queue, in place of `--order`.")
     ] = None,
     order: Annotated[OrderName | None, typer.Option("--order", help="The order, without a spec.")] = None,
-    m: Annotated[int | None, typer.Option("--m", min=0, help="Tiles along `m`.")] = None,
-    n: Annotated[int | None, typer.Option("--n", min=0, help="Tiles along `n`.")] = None,
-    group: Annotated[int | None, typer.Option("--group", min=1, help="Tiles a group.")] = None,
+    m: Annotated[int | None, typer.Option("--m", metavar="N", min=0, help="Tiles along `m`.")] = None,
+    n: Annotated[int | None, typer.Option("--n", metavar="N", min=0, help="Tiles along `n`.")] = None,
+    group: Annotated[int | None, typer.Option("--group", metavar="N", min=1, help="Tiles a group.")] = None,
     along: Annotated[
         str | None,
         typer.Option("--along", metavar="m|n", help="The grouped axis: by default `m`, of a serpentine `n`."),
@@ -55,17 +55,20 @@ def tiles(
         typer.Option("--reverse-rows/--keep-rows", help="`serpentine`: whether rows run backwards too."),
     ] = None,
     cluster_m: Annotated[
-        int | None, typer.Option("--cluster-m", min=1, help="CTAs of a cluster along `m`.")
+        int | None, typer.Option("--cluster-m", metavar="N", min=1, help="CTAs of a cluster along `m`.")
     ] = None,
     cluster_n: Annotated[
-        int | None, typer.Option("--cluster-n", min=1, help="CTAs of a cluster along `n`.")
+        int | None, typer.Option("--cluster-n", metavar="N", min=1, help="CTAs of a cluster along `n`.")
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, help="CTAs at a time, or clusters; by default a whole GPU's."),
+        typer.Option(
+            "--workers", metavar="N", min=1, help="CTAs at a time, or clusters; by default a whole GPU's."
+        ),
     ] = None,
     sms: Annotated[
-        int | None, typer.Option("--sms", min=1, help="Multiprocessors, by default those of the target.")
+        int | None,
+        typer.Option("--sms", metavar="N", min=1, help="Multiprocessors, by default those of the target."),
     ] = None,
     format: Annotated[TilesFormat, typer.Option("--format", help="What it is for.")] = TilesFormat.TEXT,
     output: OutputOption = "-",

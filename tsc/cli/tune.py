@@ -46,13 +46,20 @@ def tune(
         bool, typer.Option("--fresh", help="Begin anew, whatever an earlier call has done.")
     ] = False,
     jobs: Annotated[
-        int, typer.Option("-j", "--jobs", min=0, help="Processes that compile, by default one a processor.")
+        int,
+        typer.Option(
+            "-j", "--jobs", metavar="N", min=0, help="Processes that compile, by default one a processor."
+        ),
     ] = 0,
     seconds: Annotated[
-        float, typer.Option("--seconds", min=1, help="What the search on one case may take.")
+        float,
+        typer.Option("--seconds", metavar="SECONDS", min=1, help="What the search on one case may take."),
     ] = 120.0,
     silence: Annotated[
-        float, typer.Option("--silence", min=1, help="Seconds after which a kernel is taken to hang.")
+        float,
+        typer.Option(
+            "--silence", metavar="SECONDS", min=1, help="Seconds after which a kernel is taken to hang."
+        ),
     ] = 20.0,
     defines: Annotated[
         list[str] | None,

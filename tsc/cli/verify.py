@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,7 +49,7 @@ def verify(
     fix: Annotated[
         bool, typer.Option("--fix", help="Build the sizes of `-D` into the kernel, as `tsc build -D` does.")
     ] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Other inputs.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Other inputs.")] = 0,
     cubin: Annotated[
         str | None, typer.Option("--cubin", metavar="FILE", help="Run this cubin instead of building one.")
     ] = None,
@@ -80,13 +81,17 @@ def verify(
     where a case fails, with 3 where there is no GPU.
     """
     from tsc.check import Proof, check_reading
-    from tsc.cli.cases import apart, belongs, look_for_gpu
+    from tsc.cli.cases import apart, belongs, look_for_gpu, refuse_cubin
     from tsc.cli.specs import clean, overrides, resolved
     from tsc.source import ReadError, read
     from tsc.verify.choose import chosen
     from tsc.verify.plan import PlanError
     from tsc.verify.planning import plan_of
 
+    refuse_cubin(spec, "tsc.verify.run")
+    if prepare is not None and cubin is not None:
+        fail("`--prepare` writes a cubin, and `--cubin` names one that there is")
+    given = _read(Path(cubin)) if cubin is not None else b""
     try:
         reading = read(spec, stdin_name=stdin_filename, language=lang)
     except ReadError as error:
@@ -104,17 +109,18 @@ def verify(
     try:
         choices = [*(case or []), *([",".join(values)] if values else [])]
         # A wrong choice is refused before anything is built.
-        for _, one in chosen(plan, choices):
+        wanted = [one for _, one in chosen(plan, choices)]
+        for one in wanted:
             belongs(one, program)
     except PlanError as error:
         fail(str(error))
     if prepare is not None:
-        if cubin is not None:
-            fail("`--prepare` writes a cubin, and `--cubin` names one that there is")
+        # Where it runs, all cases of the plan are: those that this call chooses.
+        plan = replace(plan, cases=tuple(wanted)) if choices else plan
         _write(_target(prepare, plan), _built(report, program), plan)
         return
     look_for_gpu("`--prepare` writes what a machine with a GPU needs")
-    image = _built(report, program) if cubin is None else _read(Path(cubin))
+    image = given or _built(report, program)
     raise typer.Exit(_run(image, plan, choices, seed, timeout, format))
 
 
