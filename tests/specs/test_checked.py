@@ -41,10 +41,10 @@ def test_it_is_proved_whoever_hands_out_the_tiles(spec: str, policy: str) -> Non
 
 
 def test_the_queue_of_the_hardware_is_in_the_instructions() -> None:
-    reading = parse((ROOT / "copy/clc.tsc.yaml").read_text(encoding="utf-8"), "clc.tsc.yaml", "yaml")
+    reading = parse((ROOT / "blackwell/copy_clc.tsc.yaml").read_text(encoding="utf-8"), "copy_clc.tsc.yaml", "yaml")
     assert reading.document is not None
     spec, _ = to_spec(reading.document)
     assert spec is not None
-    built = compile_source(emit(resolve(spec, "clc.tsc.yaml"), document=reading.document), {}, "sm_100a")
+    built = compile_source(emit(resolve(spec, "copy_clc.tsc.yaml"), document=reading.document), {}, "sm_100a")
     assert "clusterlaunchcontrol.try_cancel" in built.ptx
     assert "multicast::cluster" in built.ptx
