@@ -1,5 +1,5 @@
-"""Every barrier of every shipped kernel counts what the emitted code does: the text itself runs on the CPU, with
-all threads of a cluster, and a barrier that sees one arrival or one byte too many or too few ends the run.
+"""Every barrier of every shipped kernel counts what the emitted code does: the text itself runs on the CPU,
+with all threads of a cluster, and one arrival or one byte too many or too few in a barrier ends the run.
 
 Each phase has to end with exactly the arrivals that the barrier was initialised with and the bytes that were
 announced, nobody may wait without end, and nothing may be left over behind the last tile.
