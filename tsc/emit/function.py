@@ -10,7 +10,19 @@ from tsc.emit.names import Names
 from tsc.emit.plan import Item, Parameter, Prelude, Statement
 from tsc.emit.ranges import WIDTHS
 from tsc.emit.scope import Env, Scope
-from tsc.expr import Cpp, Expr, Interval, build, fold, interval, multiple_of, provably, substitute, to_cpp
+from tsc.expr import (
+    Cpp,
+    Expr,
+    Interval,
+    build,
+    fold,
+    interval,
+    multiple_of,
+    provably,
+    settle,
+    substitute,
+    to_cpp,
+)
 from tsc.expr.tree import Call, Compare, Int, Ref, walk
 from tsc.ops.lowering import Refused
 from tsc.program.fragments import fragment_of
@@ -167,7 +179,7 @@ class Function:
 
     def cpp(self, expr: Expr, env: Env, scope: Scope, *, reads_ahead: bool = True) -> Cpp:
         """Return an expression as C++; what it reads in each round alike is read before the loop."""
-        own = self.resolved(expr, env, scope)
+        own = settle(self.resolved(expr, env, scope), self.program.constants)
         self._count_extents(own)
         own = ahead.with_reads_ahead(self, own, scope) if reads_ahead else own
         ranges = self.ranges(env, scope) | (scope.ahead.ranges if scope.ahead is not None else {})

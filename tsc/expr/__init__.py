@@ -13,6 +13,7 @@ from tsc.expr.normal import Linear, equal, linear
 from tsc.expr.parser import parse
 from tsc.expr.printer import build, show
 from tsc.expr.proof import Fact, multiple_of, provably
+from tsc.expr.settled import settle
 from tsc.expr.transform import fold, substitute
 from tsc.expr.tree import EvalError, Expr, ExprError, Name
 
@@ -38,6 +39,7 @@ __all__ = [
     "multiple_of",
     "parse",
     "provably",
+    "settle",
     "show",
     "substitute",
     "to_cpp",

@@ -181,11 +181,11 @@ def transfer(
     where: list[Expr | str] = list(at)
     for dim, term in (added or {}).items():
         text = lowering.text(at[dim])
-        where[dim] = _capped(text, term) if dim in late else f"{_factor(text)} + {term}"
+        where[dim] = _capped(text, term) if dim in late else f"{_term(text)} + {term}"
     if share is not None and sliced is not None:
         begin = f"{begin} + {share.rank} * {offset}"
         where[covered[sliced]] = (
-            f"{_factor(lowering.text(at[covered[sliced]]))} + {share.rank} * {part[sliced]}"
+            f"{_term(lowering.text(at[covered[sliced]]))} + {share.rank} * {part[sliced]}"
         )
     return _parts(lowering, tensor, plan, covered, name, begin, where, late)
 
@@ -288,8 +288,9 @@ def _slice_bytes(buffer: BufferOperand, dim: int, part: tuple[int, ...]) -> int:
     return part[dim] * prod(buffer.shape[dim + 1 : -1]) * pitch
 
 
-def _factor(text: str) -> str:
-    return text if text.replace("_", "").replace(".", "").isalnum() else f"({text})"
+def _term(text: str) -> str:
+    """Return C++ to which something is added, in parentheses where it binds less than a sum."""
+    return text if not set(text) & set("?:<>=!&|^") else f"({text})"
 
 
 def moved(expr: Expr, by: int) -> Expr:
@@ -327,7 +328,7 @@ def _parts(
             if covered[i] in late:
                 texts[covered[i]] = _capped(first, moving)
             else:
-                texts[covered[i]] = moving if first == "0" else f"{_factor(first)} + {moving}"
+                texts[covered[i]] = moving if first == "0" else f"{_term(first)} + {moving}"
         return Transfer(name, tuple(loops), ({"address": address, "at": _fastest_first(tensor, texts)},))
     parts = []
     for index in product(*map(range, plan.counts)):

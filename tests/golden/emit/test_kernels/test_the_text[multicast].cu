@@ -196,11 +196,10 @@ DEVICE void load_task(const TensorMap& x_map, const TensorMap& w_map, const Tens
       mbarrier_arrive_expect(ring_full + 8 * ring_write.stage, 16640);
       tma_load_multicast(ring + ring_write.stage * RING_STAGE + cluster_n * 4096, x_map,
           ring_full + 8 * ring_write.stage, 5 << (rank_2 - cluster_n * 2), loop * C,
-          (tile.m * R) + cluster_n * 32);
+          tile.m * R + cluster_n * 32);
       // 73: tma_load: w, at: [tile.n * R, loop * C], to: ring.w, multicast: m
       tma_load_multicast(ring + ring_write.stage * RING_STAGE + 8192 + cluster_m * 4096, w_map,
-          ring_full + 8 * ring_write.stage, 3 << (rank_2 - cluster_m), loop * C,
-          (tile.n * R) + cluster_m * 32);
+          ring_full + 8 * ring_write.stage, 3 << (rank_2 - cluster_m), loop * C, tile.n * R + cluster_m * 32);
       // 74: tma_load: v, at: [loop * C], to: ring.v
       tma_load(ring + ring_write.stage * RING_STAGE + 16384, v_map, ring_full + 8 * ring_write.stage,
           loop * C);
