@@ -83,9 +83,25 @@ DEVICE u64 global_nanoseconds() {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 }
+// In one piece: before a trap in a loop of C++, ptxas waits for all wgmmas in flight (C7517).
 DEVICE void mbarrier_wait(u32 barrier, u32 parity) {
-  for (const u64 start = global_nanoseconds(); !mbarrier_try_wait(barrier, parity);)
-    if (global_nanoseconds() - start > WATCHDOG_NS) asm volatile("trap;");
+  asm volatile(
+      "{\n"
+      ".reg .pred done, late;\n"
+      ".reg .u64 start, now;\n"
+      "mov.u64 start, %%globaltimer;\n"
+      "AGAIN:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra DONE;\n"
+      "mov.u64 now, %%globaltimer;\n"
+      "sub.u64 now, now, start;\n"
+      "setp.gt.u64 late, now, %2;\n"
+      "@late trap;\n"
+      "bra AGAIN;\n"
+      "DONE:\n"
+      "}\n" ::"r"(barrier),
+      "r"(parity), "n"(WATCHDOG_NS)
+      : "memory");
 }
 #else
 DEVICE void mbarrier_wait(u32 barrier, u32 parity) {
