@@ -29,7 +29,7 @@ from tsc.model import Reference
 from tsc.program.model import Program, Tensor
 from tsc.rules.target.copies import Copy, copies, once
 
-RULE = Rule("TSC524", "box-of-other-order", Severity.ERROR, "TMA would have to transpose a box")
+RULE = Rule("TSC542", "box-of-other-order", Severity.ERROR, "TMA would have to transpose a box")
 
 
 def check(program: Program) -> Iterator[Finding]:
