@@ -39,8 +39,8 @@ def build(
             "-o",
             "--output",
             metavar="FILE",
-            help="Where it goes, by default KERNEL.cubin; `-` prints. For several targets a folder, by default "
-            "KERNEL.cubins, that `tsc.load` takes.",
+            help="Where it goes, by default KERNEL.cubin; `-` prints. For several targets a folder, by "
+            "default KERNEL.cubins, that `tsc.load` takes.",
         ),
     ] = None,
     arch: Annotated[
@@ -160,8 +160,8 @@ def _places(output: str | None, kinds: tuple[str, ...], programs: Sequence[Progr
         which = "standard output" if output == "-" else f"`{output}`"
         targets = ", ".join(program.arch for program in programs)
         fail(
-            f"{which} is one file, and the spec is built for {targets}; name a folder with `-o`, or one target "
-            "with `--arch`"
+            f"{which} is one file, and the spec is built for {targets}; name a folder with `-o`, or one "
+            "target with `--arch`"
         )
     return [{kind: str(folder / f"{kernel}.{program.arch}.{kind}") for kind in kinds} for program in programs]
 
