@@ -26,7 +26,8 @@ def test_every_header_declares_something_and_no_two_the_same() -> None:
     for header in headers().values():
         assert header.declares, header.name
         for name in header.declares:
-            assert owners.setdefault(name, header.name) == header.name, name
+            # A header may have its own form of a function that one before it declares.
+            assert owners.setdefault(name, header.name) in (header.name, *header.includes), name
 
 
 def test_a_name_brings_its_header_and_those_before_it() -> None:

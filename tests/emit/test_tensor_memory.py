@@ -371,6 +371,7 @@ ONE_TASK = (
           - wait: acc
           - {tcgen05_ld: y, from: acc}
           - release: acc
+          - {store: d, from: y, at: [tile.m * BM, tile.n * BN]}
 """
 )
 
