@@ -41,7 +41,8 @@ def test_it_is_proved_whoever_hands_out_the_tiles(spec: str, policy: str) -> Non
 
 
 def test_the_queue_of_the_hardware_is_in_the_instructions() -> None:
-    reading = parse((ROOT / "blackwell/copy_clc.tsc.yaml").read_text(encoding="utf-8"), "copy_clc.tsc.yaml", "yaml")
+    text = (ROOT / "blackwell/copy_clc.tsc.yaml").read_text(encoding="utf-8")
+    reading = parse(text, "copy_clc.tsc.yaml", "yaml")
     assert reading.document is not None
     spec, _ = to_spec(reading.document)
     assert spec is not None
