@@ -22,6 +22,7 @@ from tsc.emit import emit, manifest
 from tsc.spec.overrides import parse_overrides
 
 ROOT = Path(__file__).resolve().parents[2] / "specs"
+CASES = Path(__file__).with_name("cases")
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,47 @@ def test_arrivals_and_bytes_are_what_barriers_count(spec: str, tmp_path: Path) -
 @pytest.mark.parametrize("spec", ["blackwell/gemm_bf16_persistent", "blackwell/gemm_2cta"])
 def test_whoever_hands_out_the_tiles(spec: str, policy: str, tmp_path: Path) -> None:
     assert run(spec, tmp_path, f"resources.tiles.policy={policy}").counts["phases"] > 0
+
+
+@needs_cpp
+@pytest.mark.parametrize(
+    ("spec", "settings"),
+    [
+        ("blackwell/gemm_2cta", ("constants.CN=2",)),
+        ("blackwell/gemm_2cta", ("constants.CN=2", "resources.tiles.policy=static")),
+        ("blackwell/gemm_bf16_persistent", ("constants.CN=2",)),
+        ("gemm/hopper_bf16", ("constants.CLUSTER_N=2",)),
+    ],
+    ids=str,
+)
+def test_larger_clusters(spec: str, settings: tuple[str, ...], tmp_path: Path) -> None:
+    assert run(spec, tmp_path, *settings).counts["phases"] > 0
+
+
+# Barriers that rings share, of clusters, of several who fill, that a leader or a proxy arrives at.
+FORMS = (
+    "gathered",
+    "groups",
+    "lanes_cluster",
+    "led",
+    "mixed",
+    "multicast",
+    "observe",
+    "pairs",
+    "queue_cluster",
+)
+
+
+@needs_cpp
+@pytest.mark.parametrize("case", FORMS)
+def test_forms_of_rings(case: str, tmp_path: Path) -> None:
+    report = check_file(str(CASES / f"{case}.tsc.yaml"), proof=Proof(wanted=False))
+    program = report.program
+    assert program is not None
+    dims = {name: max(1, 256 // dim.multiple_of) * dim.multiple_of for name, dim in program.dims.items()}
+    text = emit(program, document=report.document, line=False)
+    ran = run_on_host(text, manifest(program, document=report.document), dims, tmp_path)
+    assert ran.counts["phases"] > 0
 
 
 CHANGES = {
