@@ -1,4 +1,4 @@
-"""Products whose operands have scale factors, one for each block of neighbours along k (PTX ISA, tcgen05.mma).
+"""Products whose operands have scale factors, one for each block along k (PTX ISA, tcgen05.mma).
 
 Factors come in blocks of 512 bytes, for 128 rows and 4 blocks of k: that of row r and block s is byte
 `r % 32 * 16 + r // 32 * 4 + s`. In tensor memory a block takes 4 columns, row r being lane `r % 32` of column

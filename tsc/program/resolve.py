@@ -33,8 +33,8 @@ MOST_SMS = 1024
 def resolve(spec: Spec, name: str = "spec", base: Path | None = None, arch: str | None = None) -> Program:
     """Derive everything that LANGUAGE section 12 lists. Never raises for a wrong spec.
 
-    `name` is the spec's name for `#line`, `base` the folder that its files are relative to, `arch` the target,
-    by default the first of the spec's.
+    `name` is the spec's name for `#line`, `base` the folder that its files are relative to, `arch` the
+    target, by default the first of the spec's.
     """
     targets = targets_of(spec)
     arch = arch or targets[0]
