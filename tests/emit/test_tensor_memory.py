@@ -364,6 +364,7 @@ def test_an_operand_in_tensor_memory(tmp_path: Path) -> None:
 
 ONE_TASK = (
     TEXT.replace("BN: 256", "BN: 64")
+    .replace("dims: {k", "  d: {dtype: bf16, shape: [m, n]}\ndims: {k")
     .replace("  acc: {kind: tmem", "  y: {kind: registers, dtype: f32, shape: [BM, BN]}\n  acc: {kind: tmem")
     .replace("  mma:\n    warps: 1", "  mma:\n    warps: 4")
     .replace(TEXT[TEXT.index("  store:") : TEXT.index("  load:")], "")
