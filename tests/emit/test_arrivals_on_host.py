@@ -127,7 +127,6 @@ FORMS = (
     "multicast",
     "observe",
     "pairs",
-    "queue_cluster",
 )
 
 

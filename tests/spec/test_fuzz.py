@@ -61,7 +61,9 @@ VALUES = st.recursive(
 def held(read: Document, overrides: Overrides | None = None) -> tuple[Finding, ...]:
     """Load a document and hold what is said of it to the promises of every finding."""
     spec, findings = to_spec(read, overrides)
-    assert (spec is None) == bool(findings)
+    # What is wrong with `tune` alone, however much it is, leaves the kernel what it is.
+    about_tuning = ("misfit-try", "too-many-problems")
+    assert (spec is None) == any(finding.rule not in about_tuning for finding in findings)
     for finding in findings:
         assert by_name(finding.rule) is not None
         assert finding.message and not finding.message.endswith(".") and "\n" not in finding.message
