@@ -9,7 +9,7 @@ from typing import Any
 
 from tsc.spec.schedule import NODES
 
-Place = tuple[dict[str, Any] | list[Any], str | int]
+Place = tuple[Any, Any]  # a mapping or a list, and a key of it
 
 NUMBERS = (0, -1, 1, 3, 33, 1024, 10**9, 2**31, 2**63 - 1, -(2**63))
 EXPRESSIONS = (
@@ -41,7 +41,7 @@ def _places(value: Any) -> Iterator[Place]:
 
 def _drop(rng: random.Random, place: Place, places: list[Place]) -> None:
     owner, key = place
-    del owner[key]  # type: ignore[arg-type]
+    del owner[key]
 
 
 def _duplicate(rng: random.Random, place: Place, places: list[Place]) -> None:
@@ -54,8 +54,8 @@ def _duplicate(rng: random.Random, place: Place, places: list[Place]) -> None:
 
 def _swap(rng: random.Random, place: Place, places: list[Place]) -> None:
     (owner, key), (other, second) = place, rng.choice(places)
-    one, two = copy.deepcopy(owner[key]), copy.deepcopy(other[second])  # type: ignore[index]
-    owner[key], other[second] = two, one  # type: ignore[index]
+    one, two = copy.deepcopy(owner[key]), copy.deepcopy(other[second])
+    owner[key], other[second] = two, one
 
 
 def _swap_neighbours(rng: random.Random, place: Place, places: list[Place]) -> None:
@@ -75,21 +75,21 @@ def _move(rng: random.Random, place: Place, places: list[Place]) -> None:
 
 
 def _number(rng: random.Random, place: Place, places: list[Place]) -> None:
-    numbers = [(o, k) for o, k in places if isinstance(o[k], int)]  # type: ignore[index]
+    numbers = [(o, k) for o, k in places if isinstance(o[k], int)]
     owner, key = rng.choice(numbers or [place])
-    owner[key] = rng.choice(NUMBERS)  # type: ignore[index]
+    owner[key] = rng.choice(NUMBERS)
 
 
 def _expression(rng: random.Random, place: Place, places: list[Place]) -> None:
-    scalars = [(o, k) for o, k in places if isinstance(o[k], (int, str))]  # type: ignore[index]
+    scalars = [(o, k) for o, k in places if isinstance(o[k], (int, str))]
     owner, key = rng.choice(scalars or [place])
-    owner[key] = rng.choice(EXPRESSIONS)  # type: ignore[index]
+    owner[key] = rng.choice(EXPRESSIONS)
 
 
 def _word(rng: random.Random, place: Place, places: list[Place]) -> None:
-    words = [o[k] for o, k in places if isinstance(o[k], str)]  # type: ignore[index]
+    words = [o[k] for o, k in places if isinstance(o[k], str)]
     owner, key = place
-    owner[key] = rng.choice([*words, *WORDS])  # type: ignore[index]
+    owner[key] = rng.choice([*words, *WORDS])
 
 
 def _kind(rng: random.Random, place: Place, places: list[Place]) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from typing_extensions import override
+
+from tsc.emit.forward import Forward
 from tsc.expr import Expr
 from tsc.expr.tree import Compare, Int, Ref
 from tsc.ops.base import Engine
@@ -126,7 +129,7 @@ def completions(program: Program, task: Task) -> Mapping[int, frozenset[str]]:
     return {index: walked.used - at_work for index, at_work in walked.at_work.items()}
 
 
-class _Completions:
+class _Completions(Forward[Groups]):
     def __init__(self, program: Program, task: Task) -> None:
         self.program, self.task = program, task
         self.at_work: dict[int, frozenset[str]] = {}
@@ -139,27 +142,7 @@ class _Completions:
         waits = [step for step in task.steps() if isinstance(step.model, WgmmaWait)]
         self.deepest = max((pending_products(program, step) for step in waits), default=0)
 
-    def block(self, block: Block, state: Groups) -> Groups:
-        for node in block:
-            match node:
-                case Step():
-                    state = self.step(node, state)
-                case Guard():
-                    state = _joined(self.block(node.then, state), self.block(node.otherwise, state))
-                case Loop():
-                    for piece in node.pieces:
-                        state = self.repeated(piece.body, state)
-                case TileLoop():
-                    state = self.repeated(node.body, state)
-        return state
-
-    def repeated(self, body: Block, state: Groups) -> Groups:
-        while True:
-            after = _joined(state, self.block(body, state))
-            if after == state:
-                return state
-            state = after
-
+    @override
     def step(self, step: Step, state: Groups) -> Groups:
         if isinstance(step.model, Wgmma):
             own = frozenset(touch.reference.name for touch in registers_of(self.program, self.task, step))
@@ -170,9 +153,9 @@ class _Completions:
             return left
         return state
 
-
-def _joined(a: Groups, b: Groups) -> Groups:
-    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
-    none = frozenset[str]()
-    padded = (*shorter, *(none for _ in range(len(longer) - len(shorter))))
-    return tuple(x | y for x, y in zip(longer, padded, strict=True))
+    @override
+    def joined(self, a: Groups, b: Groups) -> Groups:
+        longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+        none = frozenset[str]()
+        padded = (*shorter, *(none for _ in range(len(longer) - len(shorter))))
+        return tuple(x | y for x, y in zip(longer, padded, strict=True))

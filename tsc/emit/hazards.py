@@ -7,7 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from typing_extensions import override
+
 from tsc.emit.brackets import Brackets
+from tsc.emit.forward import Forward
 from tsc.emit.fragments import pending_products
 from tsc.emit.kernel import Kernel
 from tsc.emit.meetings import unmet_releases
@@ -66,7 +69,7 @@ def find_hazards(kernel: Kernel, task: Task, brackets: Brackets) -> Hazards:
     return found
 
 
-class _Walk:
+class _Walk(Forward[State]):
     def __init__(self, kernel: Kernel, task: Task, found: Hazards, brackets: Brackets) -> None:
         self.kernel, self.task, self.found, self.program = kernel, task, found, kernel.program
         self.sharing, self.brackets = kernel.sharing, brackets
@@ -87,15 +90,15 @@ class _Walk:
         }
         self.copied = copied.union(*map(self.sharing.others, copied))
 
+    @override
     def block(self, block: Block, state: State) -> State:
         for node in block:
             state = self.apart(node, state) if self.diverges(node) else self.node(node, state)
         return state
 
+    @override
     def node(self, node: Node, state: State) -> State:
         match node:
-            case Step():
-                return self.step(node, state)
             case Guard():
                 sides = self.block(node.then, state), self.block(node.otherwise, state)
                 # A wait that stands under a condition is taken to come whenever something is pending.
@@ -104,17 +107,16 @@ class _Walk:
                     for place, marks in state.items()
                     if any(PENDING not in side[place] for side in sides)
                 }
-                joined = _joined(*sides)
+                joined = self.joined(*sides)
                 return {p: marks - {PENDING} if p in waited else marks for p, marks in joined.items()}
-            case Loop():
-                for piece in node.pieces:
-                    state = self.repeated(piece.body, state)
-                return state
-            case TileLoop():
-                queue = self.program.queue
-                if queue is not None and queue.policy == "grid":
-                    return self.block(node.body, state)  # a CTA has one tile
-                return self.repeated(node.body, state)
+            case TileLoop() if self.program.queue is not None and self.program.queue.policy == "grid":
+                return self.block(node.body, state)  # a CTA has one tile
+            case _:
+                return super().node(node, state)
+
+    @override
+    def joined(self, a: State, b: State) -> State:
+        return {place: a.get(place, NONE) | b.get(place, NONE) for place in {**a, **b}}
 
     def diverges(self, node: Node) -> bool:
         """Whether threads of the task may part at a node."""
@@ -156,15 +158,9 @@ class _Walk:
         found.syncs |= {index for index in found.before}
         return found
 
-    def repeated(self, body: Block, state: State) -> State:
-        while True:
-            after = _joined(state, self.block(body, state))
-            if after == state:
-                return state
-            state = after
-
     # ---- steps ---------------------------------------------------------------------------------------------
 
+    @override
     def step(self, step: Step, state: State) -> State:
         match step.verb:
             case "task_sync":
@@ -386,7 +382,3 @@ class _Walk:
 
 def _synced(state: State) -> State:
     return {place: marks & (KEPT | {PRODUCTS}) for place, marks in state.items()}
-
-
-def _joined(a: State, b: State) -> State:
-    return {place: a.get(place, NONE) | b.get(place, NONE) for place in {**a, **b}}

@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tsc.program.tree import Block, Guard, Loop, Step, TileLoop
+from typing_extensions import override
+
+from tsc.emit.forward import Forward
+from tsc.program.tree import Block, Step
 
 Side = Literal["write", "read"]
 End = tuple[str, int, Side]  # ring, copy, side
@@ -66,33 +69,16 @@ def analyse(tree: Block, ends: Ends, keep: Callable[[Step], int]) -> Held:
     return held
 
 
-class _Walk:
+class _Walk(Forward[State]):
     def __init__(self, held: Held, ends: Ends, keep: Callable[[Step], int]) -> None:
         self.held, self.ends, self.keep = held, ends, keep
 
-    def block(self, block: Block, state: State) -> State:
-        for node in block:
-            match node:
-                case Step():
-                    state = self.step(node, state)
-                case Guard():
-                    state = _joined(self.block(node.then, state), self.block(node.otherwise, state))
-                case Loop():
-                    state = self.repeated(tuple(piece.body for piece in node.pieces), state)
-                case TileLoop():
-                    state = self.repeated((node.body,), state)
-        return state
+    @override
+    def joined(self, a: State, b: State) -> State:
+        none = frozenset((0,))
+        return {end: a.get(end, none) | b.get(end, none) for end in {**a, **b}}
 
-    def repeated(self, bodies: tuple[Block, ...], state: State) -> State:
-        # Pieces of a split loop follow one another, and each of them may have no round.
-        for body in bodies:
-            while True:
-                after = _joined(state, self.block(body, state))
-                if after == state:
-                    break
-                state = after
-        return state
-
+    @override
     def step(self, step: Step, state: State) -> State:
         if step.verb not in RING_VERBS:
             ends = self.held.around.setdefault(step.index, set())
@@ -124,8 +110,3 @@ class _Walk:
                     self.held.looks_ahead.add(end)
             state[end] = counts
         return state
-
-
-def _joined(a: State, b: State) -> State:
-    none = frozenset((0,))
-    return {end: a.get(end, none) | b.get(end, none) for end in {**a, **b}}

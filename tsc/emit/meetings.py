@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from typing_extensions import override
+
+from tsc.emit.forward import Forward
 from tsc.emit.kernel import Kernel
 from tsc.program.arrivals import who
 from tsc.program.expand import operand_of
 from tsc.program.model import Task
-from tsc.program.tree import Block, Guard, Loop, Step, TileLoop
+from tsc.program.tree import Step
 
 Ring = tuple[str, int]  # name and copy
 Waited = Mapping[Ring, int]  # stages waited for since the warps met last, the most of any path
@@ -28,32 +31,16 @@ def unmet_releases(kernel: Kernel, task: Task) -> frozenset[int]:
     return frozenset(walk.found)
 
 
-class _Walk:
+class _Walk(Forward[Waited]):
     def __init__(self, kernel: Kernel, task: Task) -> None:
         self.kernel, self.task, self.program = kernel, task, kernel.program
         self.found: set[int] = set()
 
-    def block(self, block: Block, state: Waited) -> Waited:
-        for node in block:
-            match node:
-                case Step():
-                    state = self.step(node, state)
-                case Guard():
-                    state = _joined(self.block(node.then, state), self.block(node.otherwise, state))
-                case Loop():
-                    for piece in node.pieces:
-                        state = self.repeated(piece.body, state)
-                case TileLoop():
-                    state = self.repeated(node.body, state)
-        return state
+    @override
+    def joined(self, a: Waited, b: Waited) -> Waited:
+        return {ring: max(a.get(ring, 0), b.get(ring, 0)) for ring in {**a, **b}}
 
-    def repeated(self, body: Block, state: Waited) -> Waited:
-        while True:
-            after = _joined(state, self.block(body, state))
-            if after == state:
-                return state
-            state = after
-
+    @override
     def step(self, step: Step, state: Waited) -> Waited:
         if step.verb in MEETINGS:
             return {}
@@ -85,7 +72,3 @@ class _Walk:
         """Return how many of the youngest stages a release leaves."""
         keep = getattr(step.model, "keep", None)
         return 0 if keep is None else self.program.meanings.values.integer(keep, step.route, step.env) or 0
-
-
-def _joined(a: Waited, b: Waited) -> Waited:
-    return {ring: max(a.get(ring, 0), b.get(ring, 0)) for ring in {**a, **b}}

@@ -5,11 +5,14 @@ Where loads fill it, the commit waits for their bytes at a full barrier of the s
 
 from __future__ import annotations
 
+from typing_extensions import override
+
+from tsc.emit.forward import Forward
 from tsc.emit.plan import Compound, Item, Statement
 from tsc.emit.rings import RingEnd, Rings
 from tsc.ops.base import Engine
 from tsc.ops.lowering import Refused
-from tsc.program.tree import Block, Guard, Loop, Step, TileLoop
+from tsc.program.tree import Step
 
 # Stores since the last commit, between that and the one before, and so on as far as there have been any.
 Counts = tuple[int, ...]
@@ -76,7 +79,7 @@ def pending(rings: Rings, end: RingEnd) -> dict[int, int]:
     return walk.found
 
 
-class _Walk:
+class _Walk(Forward[State]):
     """Counts stores from a ring between its commits, the fewest of any path; loops may have no round."""
 
     def __init__(self, rings: Rings, end: RingEnd) -> None:
@@ -85,27 +88,7 @@ class _Walk:
         self.stages = end.pipeline.stages
         self.found: dict[int, int] = {}
 
-    def block(self, block: Block, state: State) -> State:
-        for node in block:
-            match node:
-                case Step():
-                    state = self.step(node, state)
-                case Guard():
-                    state = _joined(self.block(node.then, state), self.block(node.otherwise, state))
-                case Loop():
-                    for piece in node.pieces:
-                        state = self.repeated(piece.body, state)
-                case TileLoop():
-                    state = self.repeated(node.body, state)
-        return state
-
-    def repeated(self, body: Block, state: State) -> State:
-        while True:
-            after = _joined(state, self.block(body, state))
-            if after == state:
-                return state
-            state = after
-
+    @override
     def step(self, step: Step, state: State) -> State:
         mine = any((memory.name, copy) == self.place for memory, copy in self.rings.members(step))
         after: State = {}
@@ -122,7 +105,7 @@ class _Walk:
                 own = {left: ((0,) * (held - left) + counts)[: self.stages]}
             elif counts and self.stored(step):
                 own = {held: (counts[0] + 1, *counts[1:])}
-            after = _joined(after, own)
+            after = self.joined(after, own)
         return after
 
     def stored(self, step: Step) -> bool:
@@ -134,11 +117,11 @@ class _Walk:
             for touch in touches
         )
 
-
-def _joined(a: State, b: State) -> State:
-    """Return the fewest stores of both: what has not been committed on a path has not been stored there."""
-    after = dict(a)
-    for held, counts in b.items():
-        short, long = sorted((after.get(held, ()), counts), key=len)
-        after[held] = (*map(min, short, long), *long[len(short) :])
-    return after
+    @override
+    def joined(self, a: State, b: State) -> State:
+        """Return the fewest stores of both: what a path has not committed has not been stored there."""
+        after = dict(a)
+        for held, counts in b.items():
+            short, long = sorted((after.get(held, ()), counts), key=len)
+            after[held] = (*map(min, short, long), *long[len(short) :])
+        return after
