@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal
 
 from typing_extensions import override
 
 from tsc.emit.forward import Forward
+from tsc.program.arrivals import Side
 from tsc.program.tree import Block, Step
 
-Side = Literal["write", "read"]
 End = tuple[str, int, Side]  # ring, copy, side
 Counts = frozenset[int]
 State = dict[End, Counts]

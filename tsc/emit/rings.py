@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 from tsc.emit.fragments import completions
 from tsc.emit.function import Function
-from tsc.emit.held import End, Held, Side, analyse
+from tsc.emit.held import End, Held, analyse
 from tsc.emit.plan import Compound, Item, Statement
 from tsc.emit.ring_places import RingPlaces
 from tsc.emit.scope import Scope
 from tsc.expr import Expr
 from tsc.ops.lowering import Refused
 from tsc.program.accesses import touches
-from tsc.program.arrivals import Who, steps_of, who
+from tsc.program.arrivals import Side, Who, steps_of, who
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Pipeline
 from tsc.program.tree import Step

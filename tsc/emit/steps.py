@@ -14,6 +14,7 @@ from tsc.emit.tensor_memory import before_arrival, behind_wait
 from tsc.ops.base import Engine
 from tsc.ops.lowering import Refused
 from tsc.program.accesses import touches
+from tsc.program.arrivals import Side
 from tsc.program.expand import operand_of
 from tsc.program.model import Order, Task
 from tsc.program.multicast import Shared
@@ -57,11 +58,11 @@ class Steps:
         if reference is None or not members:
             raise Refused(f"`{step.verb}` of `{reference}` is not generated yet")
         group = self.program.groups.get(reference.name)
-        side = "write" if step.verb in ("acquire", "commit", "try_acquire") else "read"
+        side: Side = "write" if step.verb in ("acquire", "commit", "try_acquire") else "read"
         if step.verb == "wait" and getattr(step.model, "observe", None):
             ends = [self.rings.observer(memory, copy) for memory, copy in members]
         else:
-            ends = [self.rings.end(memory, copy, side) for memory, copy in members]  # type: ignore[arg-type]
+            ends = [self.rings.end(memory, copy, side) for memory, copy in members]
         shared = group is not None and step.verb == ("release" if group.kind == "merge" else "commit")
         if group is not None and not shared and step.verb in ("commit", "release"):
             raise Refused(f"`{step.verb}` of the {group.kind} `{group.name}` is not generated")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from tsc.expr import Expr
@@ -167,5 +168,5 @@ def _pieces(
     while left:
         size = min(MOST, 1 << left.bit_length() - 1)
         one = Instruction(verb, size, fragment.dtype, fragment.lanes)
-        yield Piece(lowering.device(one.name, lambda name, one=one: instruction(one, name)), word, column)  # type: ignore[misc]
+        yield Piece(lowering.device(one.name, partial(instruction, one)), word, column)
         word, left, column = word + size, left - size, column + size * columns

@@ -101,10 +101,10 @@ def function_of(given: Function) -> Callable[..., Any]:
         exec(compile(given.text, given.file, "exec"), module.__dict__)
     except Exception as error:
         raise PlanError(f"`{given.file}` does not run: {type(error).__name__}: {error}") from None
-    found = getattr(module, given.function, None)
+    found: Callable[..., Any] | None = getattr(module, given.function, None)
     if not callable(found):
         raise PlanError(f"`{given.file}` has no function `{given.function}`")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def arguments_of(function: Callable[..., Any]) -> frozenset[str]:

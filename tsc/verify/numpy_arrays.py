@@ -284,7 +284,8 @@ class NumpyArrays(Arrays):
 
     def quiet(self) -> AbstractContextManager[object]:
         """Arithmetic in here gives infinities and NaNs without a warning."""
-        return self.xp.errstate(all="ignore")  # type: ignore[no-any-return]
+        quiet: AbstractContextManager[object] = self.xp.errstate(all="ignore")
+        return quiet
 
     def norm(self, values: Any) -> float:
         """The Euclidean norm of all values, summed in float64."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tsc.expr import provably
+from tsc.expr import Expr, provably
 from tsc.program.fragments import Fragment, fragment_of
 from tsc.program.model import Program, Task
 from tsc.program.tree import Loop, Step, TileLoop, steps, walk
@@ -70,10 +70,9 @@ def _uses(program: Program, task: Task, name: str) -> Iterator[tuple[int, bool]]
         modes = {touch.mode for touch in program.touches(step, task) if touch.reference.name == name}
         if modes:
             accumulate = getattr(step.model, "accumulate", None)
-            cleared = accumulate is not None and _never(program, step)
+            cleared = accumulate is not None and _never(program, accumulate, step)
             yield step.index, modes == {"write"} or (cleared and modes == {"update"})
 
 
-def _never(program: Program, step: Step) -> bool:
-    accumulate = program.flat(step.model.accumulate, step.env)  # type: ignore[union-attr]
-    return provably(accumulate, program.ranges) is False
+def _never(program: Program, condition: Expr, step: Step) -> bool:
+    return provably(program.flat(condition, step.env), program.ranges) is False

@@ -32,12 +32,17 @@ from tsc.rules.target.copies import Copy, copies, once
 RULE = Rule("TSC542", "box-of-other-order", Severity.ERROR, "TMA would have to transpose a box")
 
 
+def _buffer(copy: Copy) -> object:
+    model = copy.step.model
+    return getattr(model, "to", None) or getattr(model, "from_", None)
+
+
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each buffer that lies in another order than a tensor it is moved from or to."""
     yield from once(
         (copy, _finding(program, copy, named))
         for copy in copies(program, "tma_load", "tma_store", "tma_reduce")
-        if isinstance(named := getattr(copy.step.model, "to", None) or copy.step.model.from_, Reference)  # type: ignore[union-attr]
+        if isinstance(named := _buffer(copy), Reference)
         and len(copy.buffer.shape) <= copy.tensor.rank
         and not _alike(copy.tensor, len(copy.buffer.shape), named.transposed)
     )
