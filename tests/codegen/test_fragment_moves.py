@@ -224,10 +224,9 @@ PARTS = [
 ]
 
 
-def of_part(part: Part, dtype: str, swizzle: int) -> str:
+def moved(part: Part, dtype: str, swizzle: int, together: str, store: str, load: str, unwritten: int) -> str:
     """C++ that stores a part but its last three rows, prints the matrix, loads it again and counts."""
-    aligned = not part.transposed and part.at[1] % 8 == 0
-    flags = f"{str(part.transposed).lower()}, {str(aligned).lower()}"
+    flags = f"{str(part.transposed).lower()}, {together}"
     parts = f"{part.row}, {part.column}, {part.rows}, {part.columns}, {flags}"
     inner = "column, row" if part.transposed else "row, column"
     return f"""
@@ -237,7 +236,7 @@ def of_part(part: Part, dtype: str, swizzle: int) -> str:
     for (threadIdx.x = 0; threadIdx.x < 128; ++threadIdx.x) {{
       F f;
       for (int i = 0; i < f.size; ++i) f[i] = (f.row(i) * 5 + f.col(i) * 3) % 8 + 1;
-      store_part<{parts}>(b, f, {part.at[0]}, {part.at[1]}, {part.at[0] + part.rows - 3});
+      {store}<{parts}>(b, f, {part.at[0]}, {part.at[1]}, {part.at[0] + part.rows - 3});
     }}
     for (int row = 0; row < {part.shape[0]}; ++row)
       for (int column = 0; column < {part.shape[1]}; ++column)
@@ -245,17 +244,23 @@ def of_part(part: Part, dtype: str, swizzle: int) -> str:
     int wrong = 0;
     for (threadIdx.x = 0; threadIdx.x < 128; ++threadIdx.x) {{
       F f;
-      for (int i = 0; i < f.size; ++i) f[i] = 99;
-      load_part<{parts}>(f, b, {part.at[0]}, {part.at[1]});
+      for (int i = 0; i < f.size; ++i) f[i] = {unwritten};
+      {load}<{parts}>(f, b, {part.at[0]}, {part.at[1]});
       for (int i = 0; i < f.size; ++i) {{
         const int row = f.row(i) - {part.row}, column = f.col(i) - {part.column};
         const bool in = row >= 0 && row < {part.rows} && column >= 0 && column < {part.columns};
         const auto stored = [&](int row, int column) {{ return static_cast<double>(b({inner})); }};
-        wrong += f[i] != (in ? stored(row + {part.at[0]}, column + {part.at[1]}) : 99);
+        wrong += f[i] != (in ? stored(row + {part.at[0]}, column + {part.at[1]}) : {unwritten});
       }}
     }}
     std::printf("%d ", wrong);
   }}"""
+
+
+def of_part(part: Part, dtype: str, swizzle: int) -> str:
+    """A part of a fragment as products lay it out, pairs together where they lie so."""
+    aligned = not part.transposed and part.at[1] % 8 == 0
+    return moved(part, dtype, swizzle, str(aligned).lower(), "store_part", "load_part", 99)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,17 @@ from pathlib import Path
 import pytest
 
 from tests.codegen.headers import includes, needs_cpp, run_cpp
-from tests.codegen.test_fragment_moves import FLAGS, PLACES, SENTINEL, Part, Place, offset, tensor, value
+from tests.codegen.test_fragment_moves import (
+    FLAGS,
+    PLACES,
+    SENTINEL,
+    Part,
+    Place,
+    moved,
+    offset,
+    tensor,
+    value,
+)
 from tests.codegen.test_fragment_moves import PRELUDE as MOVES
 
 pytestmark = needs_cpp
@@ -144,36 +154,8 @@ def together(part: Part, bits: int) -> int:
 
 
 def of_part(part: Part, dtype: str, swizzle: int, bits: int) -> str:
-    """C++ that stores a part but its last three rows, prints the matrix, loads it again and counts."""
-    flags = f"{str(part.transposed).lower()}, {together(part, bits)}"
-    parts = f"{part.row}, {part.column}, {part.rows}, {part.columns}, {flags}"
-    inner = "column, row" if part.transposed else "row, column"
-    return f"""
-  {{
-    const Buffer<{dtype}, {swizzle}, {part.extents[0]}, {part.extents[1]}> b{{1024}};
-    std::memset(shared_memory, 0, sizeof shared_memory);
-    for (threadIdx.x = 0; threadIdx.x < 128; ++threadIdx.x) {{
-      F f;
-      for (int i = 0; i < f.size; ++i) f[i] = (f.row(i) * 5 + f.col(i) * 3) % 8 + 1;
-      store_lanes<{parts}>(b, f, {part.at[0]}, {part.at[1]}, {part.at[0] + part.rows - 3});
-    }}
-    for (int row = 0; row < {part.shape[0]}; ++row)
-      for (int column = 0; column < {part.shape[1]}; ++column)
-        std::printf("%g ", static_cast<double>(b({inner})));
-    int wrong = 0;
-    for (threadIdx.x = 0; threadIdx.x < 128; ++threadIdx.x) {{
-      F f;
-      for (int i = 0; i < f.size; ++i) f[i] = 96;
-      load_lanes<{parts}>(f, b, {part.at[0]}, {part.at[1]});
-      for (int i = 0; i < f.size; ++i) {{
-        const int row = f.row(i) - {part.row}, column = f.col(i) - {part.column};
-        const bool in = row >= 0 && row < {part.rows} && column >= 0 && column < {part.columns};
-        const auto stored = [&](int row, int column) {{ return static_cast<double>(b({inner})); }};
-        wrong += f[i] != (in ? stored(row + {part.at[0]}, column + {part.at[1]}) : 96);
-      }}
-    }}
-    std::printf("%d ", wrong);
-  }}"""
+    """A part of a fragment with a row a thread."""
+    return moved(part, dtype, swizzle, str(together(part, bits)), "store_lanes", "load_lanes", 96)
 
 
 @pytest.mark.parametrize(
