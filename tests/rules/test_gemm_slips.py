@@ -63,7 +63,7 @@ SLIPS = {
         PERSISTENT, (WAITS + GIVES, GIVES + WAITS), rules="release-before-wgmma-wait"
     ),
     "gives back the stage that is read": slip(
-        PERSISTENT, (", keep: DEPTH}", "}"), rules="release-before-wgmma-wait release-of-nothing"
+        PERSISTENT, (", keep: DEPTH}", "}"), rules="release-before-wgmma-wait"
     ),
     "waits for one group too few": slip(
         PERSISTENT, ("wgmma_wait: DEPTH", "wgmma_wait: DEPTH + 1"), rules="release-before-wgmma-wait"

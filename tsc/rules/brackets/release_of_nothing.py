@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
 from tsc.rules.brackets.holds import Holds, holds, kept, text
+from tsc.rules.brackets.pending import products, stores
 
 RULE = Rule("TSC306", "release-of-nothing", Severity.ERROR, "a release never has a stage to give back")
 
@@ -34,7 +35,10 @@ def check(program: Program) -> Iterator[Finding]:
     for entry in holds(program):
         if entry.stray_reads():
             continue  # the missing `wait` has been reported where the stage is read
+        early = _early(program, entry)
         for index in entry.idle(program, "release"):
+            if any(other < index for other in early):
+                continue  # what it was to give back has been reported where it is given back too early
             step, ring = entry.steps[index], entry.memory.name
             keep = kept(program, step)
             waits = entry.places("wait", "waited for here")
@@ -45,6 +49,12 @@ def check(program: Program) -> Iterator[Finding]:
                 (*waits, *_earlier(entry, index)),
                 help="take the step away" if _earlier(entry, index) else _mend(ring, keep, bool(waits)),
             )
+
+
+def _early(program: Program, entry: Holds) -> list[int]:
+    """Return the releases that give back what an engine may still read."""
+    pending = (facts for facts in (*products(program), *stores(program)) if facts.entry is entry)
+    return [index for facts in pending for index, reads in facts.early.items() if reads]
 
 
 def _earlier(entry: Holds, index: int) -> tuple[Place, ...]:
