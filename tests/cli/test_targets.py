@@ -124,3 +124,24 @@ def test_an_unknown_target_of_several_is_at_its_place(tmp_path: Path) -> None:
     done = tsc(tmp_path, SPEC.replace("sm_100a]", "sm_110]"), "check", "--format", "concise")
     assert "fill.tsc.yaml:3:18" in done.output
     assert "`sm_110` is no architecture that tsc knows" in done.output
+
+
+@pytest.mark.parametrize("number", [90, 100])
+def test_what_the_compiler_says_of_one_target_names_it(tmp_path: Path, number: int) -> None:
+    only = f"#if __CUDA_ARCH__ == {number * 10}\n      y(i) = nowhere;\n      #endif\n      if (i < n)"
+    out = tmp_path / "out"
+    done = tsc(tmp_path, SPEC.replace("if (i < n)", only), "build", "-o", str(out))
+    assert done.exit_code == 1
+    assert f"`nowhere` is undefined, on `sm_{number}a`" in done.output
+    assert not out.exists()
+    single = tsc(tmp_path, SPEC.replace("if (i < n)", only), "build", "--arch", f"sm_{number}a")
+    assert single.exit_code == 1
+    assert "`nowhere` is undefined\n" in single.output
+
+
+def test_a_warning_of_the_compiler_names_its_target(tmp_path: Path) -> None:
+    only = "#if __CUDA_ARCH__ == 1000\n      int idle;\n      #endif\n      if (i < n)"
+    done = tsc(tmp_path, SPEC.replace("if (i < n)", only), "build", "-v", "-o", str(tmp_path / "out"))
+    assert done.exit_code == 0, done.output
+    assert "never referenced, on `sm_100a`" in done.output
+    assert done.output.count("on `sm_90a`") == 1

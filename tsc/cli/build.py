@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tsc.check import Report
+    from tsc.diagnostics.model import Diagnostic
     from tsc.program.model import Program
     from tsc.toolchain.build import Built
 
@@ -169,7 +171,10 @@ def _places(output: str | None, kinds: tuple[str, ...], programs: Sequence[Progr
 def compile_program(
     report: Report, program: Program, source: str, *, lineinfo: bool, cached: bool, verbose: bool
 ) -> Built:
-    """Compile, and show what the compiler says of the spec; what it refuses ends the command."""
+    """Compile, and show what the compiler says of the spec; what it refuses ends the command.
+
+    Of several targets, all that is said names its own.
+    """
     from tsc.cli.specs import complain_about, in_spec, named_alone
     from tsc.diagnostics.model import Place
     from tsc.toolchain.build import compile_source
@@ -180,6 +185,12 @@ def compile_program(
     from tsc.toolchain.nvrtc import CompileOptions
 
     document = named_alone(report)
+    on = f", on `{program.arch}`" if len(report.programs) > 1 else ""
+
+    def tell(diagnostics: Sequence[Diagnostic]) -> None:
+        named = [replace(it, message=f"{it.message}{on}") for it in in_spec(diagnostics, report)]
+        complain_about(named, report.sources)
+
     try:
         built = compile_source(
             source,
@@ -190,20 +201,20 @@ def compile_program(
             cache=default_cache() if cached else None,
         )
     except CompileFailed as error:
-        complain_about(in_spec(error.diagnostics, report), report.sources)
+        tell(error.diagnostics)
         if verbose:
             sys.stderr.write(error.log)
         if error.is_fault_of_spec:
             raise typer.Exit(FAULT_OF_SPEC) from None
         sys.stderr.write("".join(f"{line}\n" for line in error.internal))
-        fail(f"{error}; report it with the spec and the output of `tsc --version`", FAULT_OF_TOOL)
+        fail(f"{error}{on}; report it with the spec and the output of `tsc --version`", FAULT_OF_TOOL)
     except ToolchainError as error:
         fail(str(error), FAULT_OF_TOOL)
-    complain_about(in_spec(built.diagnostics, report), report.sources)
+    tell(built.diagnostics)
     if verbose:
         sys.stderr.write(built.log)
         made = "found in the cache" if built.cached else f"compiled in {built.seconds:.2f} s"
-        print(f"{made}, NVRTC {built.nvrtc_version}", file=sys.stderr)
+        print(f"{made}, NVRTC {built.nvrtc_version}{on}", file=sys.stderr)
     return built
 
 
