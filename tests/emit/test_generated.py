@@ -8,8 +8,7 @@ import pytest
 
 from tests.emit.kernels import NAMES, document, document_of, program_of, small
 from tsc.emit import NotGenerated, emit
-from tsc.emit.facts import bulk_outside
-from tsc.emit.generated import not_generated
+from tsc.emit.generated import not_generated, refused
 from tsc.program.resolve import resolve
 from tsc.source.reader import read
 from tsc.source.route import show_route
@@ -112,16 +111,16 @@ def test_a_feature_is_refused_at_its_place(text: str, route: str, words: str) ->
 def test_a_bulk_copy_that_may_leave_its_tensor_is_a_finding_of_its_own() -> None:
     text = small(one("acquire: ring", "{bulk_load: x, at: [n, 0], to: ring}", "commit: ring"), RING, PARAMS)
     assert found(text) == []
-    ((route, sentence),) = bulk_outside(program_of(document(text)))
-    assert show_route(route) == "tasks.main.schedule[1]"
-    assert sentence == "`bulk_load` is never clipped, and this piece is not shown to lie inside `x`"
+    (fault,) = refused(program_of(document(text)))
+    assert fault.rule == "bulk-copy-outside"
+    assert show_route(fault.route) == "tasks.main.schedule[1]"
+    assert fault.sentence == "`bulk_load` is never clipped, and this piece is not shown to lie inside `x`"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_generated_is_not_refused(name: str) -> None:
     program = program_of(document_of(name))
-    assert list(not_generated(program)) == []
-    assert list(bulk_outside(program)) == []
+    assert refused(program) == ()
 
 
 SPECS = sorted(TESTS.joinpath("rules").rglob("*.tsc.yaml"))
@@ -136,9 +135,9 @@ def test_no_spec_breaks_the_generator(path: Path) -> None:
     if spec is None:
         return
     program = resolve(spec, path.name, path.parent)
-    refused = [*not_generated(program), *bulk_outside(program)]
+    faults = refused(program)
     try:
         assert emit(program, headers=False, document=reading.document)
     except NotGenerated:
         return
-    assert refused == []
+    assert faults == ()

@@ -11,10 +11,10 @@ COPY = """  copy:
     warps: 1
     schedule:
       - acquire: r
-      - {{tma_load: x, at: [0, {at}], to: r}}
+      - {{tma_load: x, at: [0, "{at}"], to: r}}
       - commit: r
       - wait: r
-      - {{{store}: {target}, at: [0, {at}], from: r{rows}}}
+      - {{{store}: {target}, at: [0, "{at}"], from: r{rows}}}
       - store_wait: 0
       - release: r
 """
@@ -45,10 +45,6 @@ def assertions(text: str) -> dict[str, str]:
     """What the loader asserts of a spec from which a kernel can be made."""
     assert plan(text).refusals == ()
     return {one["expr"]: one["text"] for one in manifest(program_of(document(text)))["asserts"]}
-
-
-def sentences(text: str) -> list[str]:
-    return [refusal.sentence for refusal in plan(text).refusals]
 
 
 @pytest.mark.parametrize(
@@ -94,18 +90,58 @@ def test_a_box_that_ends_before_the_tensor_needs_nothing() -> None:
 
 @pytest.mark.parametrize("store", ["tma_store", "tma_reduce"])
 def test_rows_that_never_end_at_whole_16_bytes_are_refused(store: str) -> None:
-    assert sentences(spec("[m, 129]", store=store)) == [
-        f"`{store}` writes rows of `y` in whole 16 bytes, and one of `129` elements ends inside them; "
-        "make `129` a multiple of 8, promise `padded: true` of `y`, or store by threads"
-    ]
-    assert len(sentences(spec("[m, n * 8 + 1]", store=store))) == 1
+    (found,) = plan(spec("[m, 129]", store=store)).refusals
+    assert found.rule == "store-inside-16-bytes"
+    assert found.sentence == (
+        f"`{store}` writes rows of `y` in whole 16 bytes, and one of `129` elements ends inside them"
+    )
+    assert found.help == "make `129` a multiple of 8, promise `padded: true` of `y`, or store by threads"
+    assert len(plan(spec("[m, n * 8 + 1]", store=store)).refusals) == 1
+
+
+SMALL = "dims: {m: {max: 4096}}"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "at", "unit", "store"),
+    [
+        ("bf16", "block.x * 4", 8, "tma_store"),
+        ("bf16", "block.x * 4", 8, "tma_reduce"),
+        ("bf16", "min(block.x * 64, 63)", 8, "tma_store"),
+        ("f32", "block.x * 2", 4, "tma_reduce"),
+        ("e4m3", "block.x * 8", 16, "tma_store"),
+        ("bf16", "m * 8 + 1", 8, "tma_store"),
+    ],
+)
+def test_a_store_that_may_begin_inside_16_bytes_is_refused(
+    dtype: str, at: str, unit: int, store: str
+) -> None:
+    (found,) = plan(spec("[m, 4096]", store=store, dtype=dtype, at=at, rest=SMALL)).refusals
+    assert found.rule == "store-inside-16-bytes"
+    assert found.sentence == (
+        f"`{store}` begins at whole 16 bytes of a row, {unit} elements of `y`, and `{at}` may be no "
+        f"multiple of {unit}"
+    )
+    assert found.help == f"make it a multiple of {unit}, or store by threads"
+
+
+@pytest.mark.parametrize("at", ["block.x * 8", "min(block.x * 64, 128)", "m * 8", "block.x * 4 // 8 * 8"])
+def test_a_store_that_begins_at_whole_16_bytes_needs_nothing(at: str) -> None:
+    assert assertions(spec("[m, 4096]", at=at, rest=SMALL)) == {}
+
+
+def test_where_dims_place_a_store_the_loader_asserts_them() -> None:
+    found = assertions(spec("[m, 4096]", at="block.x * 64 + m", rest=SMALL))
+    begins = "that `tma_store` to `y` begins at whole 16 bytes of a row needs `m` to be a multiple of 8"
+    assert found == {"m % 8 == 0": begins}
 
 
 def test_of_a_workspace_nothing_is_promised() -> None:
     text = spec("[m, n]", target="w", rest="workspace: {w: {dtype: bf16, shape: [8, n]}}")
     assert assertions(text) == {"n % 8 == 0": "the rows of `w` are multiples of 16 bytes"}
-    (sentence,) = sentences(spec("[m, n]", target="w", rest="workspace: {w: {dtype: bf16, shape: [8, 129]}}"))
-    assert "padded" not in sentence and "`129` a multiple of 8, or store by threads" in sentence
+    text = spec("[m, n]", target="w", rest="workspace: {w: {dtype: bf16, shape: [8, 129]}}")
+    (found,) = plan(text).refusals
+    assert found.help == "make `129` a multiple of 8, or store by threads"
 
 
 def test_the_manifest_says_what_is_padded() -> None:

@@ -78,9 +78,9 @@ class Kernel:
 
     # ---- refusals ------------------------------------------------------------------------------------------
 
-    def refuse(self, route: Route, sentence: str, outside: bool = False, help: str = "") -> None:
+    def refuse(self, route: Route, sentence: str, rule: str = "not-generated", help: str = "") -> None:
         """Note what cannot be lowered; once a place and sentence."""
-        refusal = Refusal(route, sentence, outside, help)
+        refusal = Refusal(route, sentence, rule, help)
         if refusal not in self.refusals:
             self.refusals.append(refusal)
 

@@ -77,8 +77,8 @@ class StepLowering(Lowering):
         self.before.append(Comment(text))
 
     @override
-    def outside(self, sentence: str, help: str = "") -> None:
-        self.kernel.refuse(self.step.route, sentence, outside=True, help=help)
+    def fault(self, rule: str, sentence: str, help: str = "") -> None:
+        self.kernel.refuse(self.step.route, sentence, rule, help)
 
     # ---- operands ------------------------------------------------------------------------------------------
 

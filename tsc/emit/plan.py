@@ -161,14 +161,14 @@ class TensorMemory:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What the generator cannot lower, at its place; `outside`: bulk copies that may leave their tensor.
+    """What the generator cannot lower, at its place, and the rule that says so.
 
     `help` says the edit, where there is a better one than the rule's own.
     """
 
     route: Route
     sentence: str
-    outside: bool = False
+    rule: str = "not-generated"
     help: str = ""
 
 

@@ -133,6 +133,8 @@ def transfer(
         lowering.refuse(
             f"`{verb}` changes no dtype, and here it goes between `{tensor.dtype}` and `{buffer.dtype}`"
         )
+    if verb in STORES:
+        _hold_begin(lowering, tensor, at[tensor.major], verb)
     if tensor.bits < 8:
         tensor, buffer, at = _in_bytes(lowering, tensor, buffer, at, verb)
     covered = memory_order(tensor, buffer)
@@ -210,6 +212,21 @@ def _in_bytes(
     return replace(tensor, bits=8, shape=shape), replace(buffer, bits=8, shape=held), place
 
 
+def _hold_begin(lowering: Lowering, tensor: TensorOperand, first: Expr, verb: str) -> None:
+    """Let a box of a store begin at whole 16 bytes of a row: an H200 answers one that does not by an
+    illegal-instruction fault. Loads begin anywhere.
+    """
+    unit = UNIT * 8 // tensor.bits
+    what = f"that `{verb}` to `{tensor.name}` begins at whole {UNIT} bytes of a row"
+    if not lowering.need_multiple(first, unit, what):
+        lowering.fault(
+            "store-inside-16-bytes",
+            f"`{verb}` begins at whole {UNIT} bytes of a row, {unit} elements of `{tensor.name}`, and "
+            f"`{first.text}` may be no multiple of {unit}",
+            f"make it a multiple of {unit}, or store by threads",
+        )
+
+
 def _hold_rows(lowering: Lowering, tensor: TensorOperand, first: Expr, extent: int, verb: str) -> None:
     """Keep a box that may reach past the end of rows from what lies behind them.
 
@@ -223,7 +240,8 @@ def _hold_rows(lowering: Lowering, tensor: TensorOperand, first: Expr, extent: i
     promise = "" if tensor.workspace else f" promise `padded: true` of `{name}`,"
     edit = f"make `{limit.text}` a multiple of {UNIT * 8 // tensor.bits},{promise} or store by threads"
     if not lowering.need_whole_rows(name, UNIT, f"{reason}: {edit}"):
-        lowering.refuse(f"{reason}, and one of `{limit.text}` elements ends inside them; {edit}")
+        ends = f"{reason}, and one of `{limit.text}` elements ends inside them"
+        lowering.fault("store-inside-16-bytes", ends, edit)
 
 
 def _wraps(lowering: Lowering, item: Expr, extent: int) -> bool:

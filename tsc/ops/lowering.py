@@ -304,8 +304,8 @@ class Lowering(Protocol):
         """Put a comment before the step."""
         ...
 
-    def outside(self, sentence: str, help: str = "") -> None:
-        """Report a copy that is never clipped and not shown to lie inside; `help` says the edit."""
+    def fault(self, rule: str, sentence: str, help: str = "") -> None:
+        """Report what the hardware does not do as it is written, by a rule's name; `help` says the edit."""
         ...
 
     def reads_memory(self, expr: Expr) -> bool:

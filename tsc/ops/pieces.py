@@ -95,14 +95,16 @@ def _hold(
             f"Not clipped: the values of {memory} are trusted to place this inside `{tensor.name}`."
         )
     elif memory:
-        lowering.outside(
+        lowering.fault(
+            "bulk-copy-outside",
             f"`{verb}` is never clipped, and the values of {memory} do not say where this piece ends",
             "give `rows: min(ROWS, end - begin)` with the `begin` of `at`, and an `end` that is an element "
             "or the extent",
         )
     else:
-        lowering.outside(
-            f"`{verb}` is never clipped, and this piece is not shown to lie inside `{tensor.name}`"
+        lowering.fault(
+            "bulk-copy-outside",
+            f"`{verb}` is never clipped, and this piece is not shown to lie inside `{tensor.name}`",
         )
 
 

@@ -29,12 +29,11 @@ SOUND = True
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each bulk copy that is not shown to lie inside."""
-    for refusal in refusals(program):
-        if refusal.outside:
-            yield Finding(
-                RULE.name,
-                refusal.sentence,
-                Place(refusal.route),
-                help=refusal.help
-                or "give `rows`, or promise a `multiple_of` under `dims`: the last piece has to end inside",
-            )
+    for refusal in refusals(program, RULE.name):
+        yield Finding(
+            RULE.name,
+            refusal.sentence,
+            Place(refusal.route),
+            help=refusal.help
+            or "give `rows`, or promise a `multiple_of` under `dims`: the last piece has to end inside",
+        )

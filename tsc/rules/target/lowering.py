@@ -16,10 +16,10 @@ def _plan(program: Program) -> KernelPlan | None:
     return _last[1]
 
 
-def refusals(program: Program) -> tuple[Refusal, ...]:
-    """Return what cannot be lowered, with its places; nothing where the spec cannot be planned at all."""
+def refusals(program: Program, rule: str) -> tuple[Refusal, ...]:
+    """Return what cannot be lowered by a rule's name; nothing where the spec cannot be planned at all."""
     plan = _plan(program)
-    return plan.refusals if plan is not None else ()
+    return tuple(it for it in plan.refusals if it.rule == rule) if plan is not None else ()
 
 
 def narrowed(program: Program) -> tuple[Narrowed, ...]:

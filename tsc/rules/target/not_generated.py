@@ -29,11 +29,10 @@ SOUND = True
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each feature that cannot be lowered."""
-    for refusal in refusals(program):
-        if not refusal.outside:
-            yield Finding(
-                RULE.name,
-                refusal.sentence,
-                Place(refusal.route),
-                help="write it in another way to build it now; `--ignore TSC59` checks the rest",
-            )
+    for refusal in refusals(program, RULE.name):
+        yield Finding(
+            RULE.name,
+            refusal.sentence,
+            Place(refusal.route),
+            help="write it in another way to build it now; `--ignore TSC59` checks the rest",
+        )
