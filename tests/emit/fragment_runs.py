@@ -125,7 +125,7 @@ def attention(kernel: Kernel, torch: Any) -> None:
 def sent(kernel: Kernel, torch: Any) -> None:
     """Each CTA of four gets what the second next one made of its 16 rows."""
     for m in (1, 16, 64, 1000, 64 * 500 + 17):
-        x = _normal(torch, m, 256)
+        x = _normal(torch, m, 256, dtype=torch.float32)
         y = torch.full_like(x, 7.0)
         rows = -(-m // 64)
         whole = torch.zeros(rows * 64, 256, device="cuda")
