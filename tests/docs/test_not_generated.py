@@ -77,7 +77,7 @@ SCALED = """\
 tsc: 1
 kernel: scaled
 target: sm_100a
-launch: {grid: [1], cluster: {x: 1}}
+launch: {grid: [1]}
 resources:
   ab:
     kind: smem
@@ -90,7 +90,7 @@ tasks:
   store: {warps: 4, schedule: [{wait: acc}, {release: acc}]}
   load: {warps: 1, schedule: [{acquire: ab}, {commit: ab}]}
   mma:
-    {warps: 1 MORE, schedule: [{acquire: acc}, {wait: ab},
+    {warps: 1, schedule: [{acquire: acc}, {wait: ab},
      {tcgen05_mma: acc, a: ab.a, b: ab.b, scale_a: scales, scale_b: scales},
      {release: ab}, {commit: acc}]}
 """
@@ -108,11 +108,8 @@ CASES = {
             store=[TAKEN[0], "{tma_store: y, at: [tile.m, 0], from: ring, rows: m - tile.m}", *TAKEN[2:]]
         ).replace("[64, 64]", "[64, 32]")
     ],
-    "scale factors in pairs of CTAs": [
-        SCALED.replace("cluster: {x: 1}", "cluster: {x: 2}, cta_group: 2").replace("MORE", ", ctas: leader")
-    ],
     "scale factors where `a` lies in tensor memory": [
-        SCALED.replace("MORE", "").replace("a: ab.a, b: ab.b, scale", "a: held, b: ab.b, scale")
+        SCALED.replace("a: ab.a, b: ab.b, scale", "a: held, b: ab.b, scale")
     ],
     "`trace`": [spec(debug="debug: {trace: [wait]}")],
     "`count_tiles`": [spec(debug="debug: {count_tiles: true}")],

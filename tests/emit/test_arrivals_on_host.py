@@ -97,7 +97,9 @@ def test_arrivals_and_bytes_are_what_barriers_count(spec: str, tmp_path: Path) -
 
 @needs_cpp
 @pytest.mark.parametrize("policy", ["static", "atomic", "grid", "clc"])
-@pytest.mark.parametrize("spec", ["blackwell/gemm_bf16_persistent", "blackwell/gemm_2cta"])
+@pytest.mark.parametrize(
+    "spec", ["blackwell/gemm_bf16_persistent", "blackwell/gemm_2cta", "blackwell/gemm_nvfp4_2cta"]
+)
 def test_whoever_hands_out_the_tiles(spec: str, policy: str, tmp_path: Path) -> None:
     assert run(spec, tmp_path, f"resources.tiles.policy={policy}").counts["phases"] > 0
 
@@ -108,6 +110,7 @@ def test_whoever_hands_out_the_tiles(spec: str, policy: str, tmp_path: Path) -> 
     [
         ("blackwell/gemm_2cta", ("constants.CN=2",)),
         ("blackwell/gemm_2cta", ("constants.CN=2", "resources.tiles.policy=static")),
+        ("blackwell/gemm_nvfp4_2cta", ("constants.CN=2",)),
         ("blackwell/gemm_bf16_persistent", ("constants.CN=2",)),
         ("gemm/hopper_bf16", ("constants.CLUSTER_N=2",)),
     ],

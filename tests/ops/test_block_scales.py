@@ -68,6 +68,14 @@ def test_the_descriptor_of_eight_bits() -> None:
     assert word == 3 << 29 | 2 << 4 | 1 << 23 | 16 << 17 | 8 << 24
 
 
+@pytest.mark.parametrize(("a", "scale"), SCALINGS)
+def test_the_descriptor_of_a_pair_has_the_rows_of_both(a: str, scale: str) -> None:
+    alone, both = (scaled_descriptor(of(a, scale), m=m, n=256, a=a, b=a) for m in (128, 256))
+    # M without its 7 lower bits in bits 27 and 28.
+    assert (alone >> 27 & 3, both >> 27 & 3) == (128 >> 7, 256 >> 7)
+    assert alone ^ both == 3 << 27
+
+
 def test_the_descriptor_of_a_block() -> None:
     # Version 1 at bit 46, no swizzle, 128 bytes from one group of 8 rows of 16 bytes to the next.
     assert scale_words() == 1 << 46 - 32 | 128 >> 4 == 0x00004008

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 
 from tests.codegen.machine_code import loop_with, words
 from tests.specs.test_blackwell import ARCHS, LOCAL, ROOT, code, tsc
+from tests.specs.test_blackwell_pairs import POLICIES, forms, ptx_of
 
-SPECS = ("gemm_nvfp4", "gemm_splitk")
+SPECS = ("gemm_nvfp4", "gemm_nvfp4_2cta", "gemm_splitk")
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -19,7 +21,7 @@ def test_it_is_proved_and_short_and_says_that_it_has_not_been_run(spec: str) -> 
     assert "proved for every size and trip count" in tsc("check", spec)
     text = (ROOT / f"{spec}.tsc.yaml").read_text(encoding="utf-8")
     assert len(text.splitlines()) < 150
-    assert "not yet run on a GPU" in text.partition("\ntsc: 1")[0]
+    assert "not yet run on a GPU" in text.partition("\ntsc: 1")[0].replace("\n#", "")
 
 
 @pytest.mark.parametrize("arch", ARCHS)
@@ -43,6 +45,46 @@ def test_gemm_nvfp4_of_other_tiles(columns: int, tmp_path: Path) -> None:
     text = code("gemm_nvfp4", tmp_path, "sm_100a", *options, "--set", f"expect.tmem_columns={needed}")
     inner = loop_with("UTCOMMA", text)
     assert (inner.count("UTCOMMA"), inner.count("UTCCP")) == (4, 4 + 4 * columns // 128)
+
+
+@pytest.mark.parametrize("more", [(), ("-D", "CN=2")], ids=["once", "twice"])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_gemm_nvfp4_2cta_is_proved_whoever_hands_out_the_tiles(policy: str, more: tuple[str, ...]) -> None:
+    told = tsc("check", "gemm_nvfp4_2cta", "--set", f"resources.tiles.policy={policy}", *more)
+    assert "proved for every size and trip count" in told and "no findings" in told
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_gemm_nvfp4_2cta_in_machine_code(arch: str, tmp_path: Path) -> None:
+    text = code("gemm_nvfp4_2cta", tmp_path, arch)
+    inner = loop_with("UTCOMMA", text)
+    # 256 of k in steps of 64; 4 blocks of factors of a CTA's rows and 8 of all columns; one commit to both.
+    assert (inner.count("UTCOMMA"), inner.count("UTCCP"), inner.count("UTCBAR")) == (4, 12, 1)
+    assert loop_with("UTMALDG", text).count("UTMALDG") == 4
+    found = forms(text, "UTCOMMA", "UTCCP", "UTMALDG", "UTCBAR")
+    assert sum(found.values()) == 4 + 12 + 4 + 2 and all("2CTA" in form for form in found)
+    # A tile: half of the columns at once for each of two warpgroups, which store it in two parts.
+    every = words(text)
+    assert (every.count("LDTM"), every.count("UTMASTG")) == (2, 4)
+    assert not LOCAL & set(every)
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_gemm_nvfp4_2cta_in_ptx(arch: str, tmp_path: Path) -> None:
+    ptx = ptx_of("gemm_nvfp4_2cta", tmp_path, arch)
+    load = "cp.async.bulk.tensor.{}d.cta_group::2.shared::cluster.global.mbarrier::complete_tx::bytes ["
+    counts = {
+        "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16 [": 4,
+        "tcgen05.cp.cta_group::2.32x128b.warpx4 [": 12,
+        load.format(2): 2,
+        load.format(4): 2,
+        "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [": 2,
+        "tcgen05.commit": 2,
+        "cta_group::1": 0,
+    }
+    assert {form: ptx.count(form) for form in counts} == counts
+    # 256 rows and columns, e2m1 by e2m1, factors ue4m3.
+    assert re.search(rf"\b{2 << 27 | 32 << 17 | 1 << 10 | 1 << 7}\b", ptx)
 
 
 def test_gemm_nvfp4_reads_factors_where_they_lie() -> None:

@@ -88,7 +88,11 @@ def scale_words() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One scaled tcgen05.mma of 128 rows."""
+    """One scaled tcgen05.mma of 128 rows of each CTA; `n` counts the columns of all of the group.
+
+    In a pair each CTA has the factors of its own rows of `a`, as alone, and those of all columns: tensor
+    memory is organised alike for M = 128 of one CTA and M = 256 of two (PTX ISA, data path layouts D and A).
+    """
 
     how: Scaling
     n: int
@@ -98,14 +102,21 @@ class Instruction:
     scales: str
     a_swizzle: int
     b_swizzle: int
+    group: int = 1
+
+    @property
+    def m(self) -> int:
+        """The rows of all CTAs of the group."""
+        return self.group * ROWS
 
     @property
     def name(self) -> str:
         """What the wrapper is called."""
         types = self.a if self.a == self.b else f"{self.a}_{self.b}"
         spans = (self.a_swizzle, self.b_swizzle)
-        more = "" if spans == (128, 128) else f"_s{spans[0]}_{spans[1]}"
-        return f"mma_m{ROWS}n{self.n}k{self.k}_f32_{types}_by_{self.scales}{more}"
+        more = "_pair" if self.group == 2 else ""
+        more += "" if spans == (128, 128) else f"_s{spans[0]}_{spans[1]}"
+        return f"mma_m{self.m}n{self.n}k{self.k}_f32_{types}_by_{self.scales}{more}"
 
 
 def instruction(one: Instruction, name: str) -> str:
@@ -113,10 +124,10 @@ def instruction(one: Instruction, name: str) -> str:
     factors begin.
     """
     per_step = one.how.per_step(STEP * 8 // one.k)
-    descriptor = f"0x{scaled_descriptor(one.how, m=ROWS, n=one.n, a=one.a, b=one.b):08x}"
+    descriptor = f"0x{scaled_descriptor(one.how, m=one.m, n=one.n, a=one.a, b=one.b):08x}"
     first = ", u32 first" if per_step < DEEP else ""
     chosen = f"{descriptor} | first << 29 | first << 4" if first else descriptor
-    shapes = f"d[{ROWS}, {one.n}] (+)= a[{ROWS}, {one.k}] * b[{one.n}, {one.k}]"
+    shapes = f"d[{one.m}, {one.n}] (+)= a[{one.m}, {one.k}] * b[{one.n}, {one.k}]"
     matrices = [
         f'"l"(matrix_words(0x{high(span):08x}, {x}))'
         for span, x in ((one.a_swizzle, "a"), (one.b_swizzle, "b"))
@@ -124,7 +135,7 @@ def instruction(one: Instruction, name: str) -> str:
     return f"""// {shapes}, scaled by blocks of {one.how.block} of k.
 DEVICE void {name}(u32 d, u32 a, u32 b, u32 scale_a, u32 scale_b{first}, u32 accumulate) {{
   asm volatile("{{ .reg .pred p; setp.ne.b32 p, %6, 0;\\n"
-               "tcgen05.mma.cta_group::1.kind::{one.how.kind}"
+               "tcgen05.mma.cta_group::{one.group}.kind::{one.how.kind}"
                " [%0], %1, %2, %3, [%4], [%5], p; }}" ::"r"(d),
                {", ".join(matrices)},
                "r"({chosen}), "r"(scale_a), "r"(scale_b),
@@ -149,8 +160,6 @@ def product(
     lowering: Lowering, d: Reference, a: Reference, b: Reference, scale_a: Reference, scale_b: Reference
 ) -> Product:
     """Plan a scaled product; refuses what no instruction does."""
-    if lowering.group == 2:
-        lowering.refuse("block scales in pairs of CTAs are not generated yet")
     if lowering.in_tensor_memory(a):
         lowering.refuse(f"`{a}` in tensor memory with block scales is not generated yet")
     acc, left, right = lowering.tensor_memory(d, "write"), _matrix(lowering, a), _matrix(lowering, b)
@@ -164,28 +173,30 @@ def product(
         )
     bits = right.buffer.bits
     steps, per_step = right.k * bits // 8 // STEP, how.per_step(bits)
-    wanted = [extent // ROWS * -(-steps * per_step // DEEP) for extent in (left.extent, right.extent)]
-    if (left.extent, right.extent) != acc.shape or left.k != right.k or right.k * bits // 8 % STEP:
+    columns = lowering.group * right.extent  # each CTA of a pair has the factors of all of them
+    wanted = [extent // ROWS * -(-steps * per_step // DEEP) for extent in (left.extent, columns)]
+    if (left.extent, columns) != acc.shape or left.k != right.k or right.k * bits // 8 % STEP:
         lowering.refuse(f"`{a}` and `{b}` do not fit `{acc.text}`")
-    if left.extent != ROWS or right.extent not in (ROWS, 2 * ROWS):
+    if left.extent != ROWS or columns not in (ROWS, 2 * ROWS):
         lowering.refuse(f"block scales are generated for {ROWS} rows, and {ROWS} or {2 * ROWS} columns")
     for one, blocks in zip(scales, wanted, strict=True):
         if one.columns != COLUMNS * blocks:
             lowering.refuse(f"`{one.text}` has {one.columns} columns, and its scales take {COLUMNS * blocks}")
     plan = Instruction(
         how,
-        right.extent,
+        columns,
         STEP * 8 // bits,
         types[0],
         types[1],
         types[2],
         left.buffer.swizzle,
         right.buffer.swizzle,
+        lowering.group,
     )
     places = [
         _columns(lowering, one, hint, steps, per_step, extent // ROWS)
         for one, hint, extent in zip(
-            scales, ("scale_left", "scale_right"), (left.extent, right.extent), strict=True
+            scales, ("scale_left", "scale_right"), (left.extent, columns), strict=True
         )
     ]
     if per_step < DEEP:
@@ -241,8 +252,6 @@ class Copies:
 
 def copies(lowering: Lowering, to: Reference, source: Reference) -> Copies:
     """Plan the copy of scale factors; refuses what is not made of whole blocks."""
-    if lowering.group == 2:
-        lowering.refuse("`tcgen05_cp` in pairs of CTAs is not generated yet")
     there, here = lowering.tensor_memory(to, "write"), lowering.buffer(source, "read")
     found = blocks_of(here.shape, here.bits)
     if found is None or here.swizzle or there.dtype != here.dtype:

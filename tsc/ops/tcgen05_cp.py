@@ -29,7 +29,7 @@ TEMPLATE = """
 for (int block = 0; block < {{ deep }}; ++block){{ " {" if rows > 1 }}
 {% endif %}
 {% for row in range(rows) %}
-{{ "  " if deep > 1 }}tcgen05_copy_scales({{ to }}
+{{ "  " if deep > 1 }}tcgen05_copy_scales{{ group }}({{ to }}
 {{- " + %d * block" % (columns * rows) if deep > 1 }}{{ " + %d" % (columns * row) if row }}, {{ source }}
 {{- " + %d * block" % units if deep > 1 }}{{ " + %d" % (units * deep * row) if row }});
 {% endfor %}
@@ -43,6 +43,7 @@ def bind(step: Tcgen05Cp, lowering: Lowering) -> dict[str, Any]:
     """Name the blocks: in tensor memory those of all rows stand side by side, block of k after block of k."""
     plan = copies(lowering, step.tcgen05_cp, step.from_)
     return {
+        "group": "<2>" if lowering.group == 2 else "",
         "to": plan.to,
         "source": plan.source,
         "rows": plan.rows,

@@ -62,7 +62,8 @@ def instances(spec: Spec, values: Values, counts: Mapping[str, int]) -> list[Tas
 
 
 def _ctas(spec: Spec, tree: Block) -> Literal["all", "leader"]:
-    pair = spec.launch.cta_group == 2 and any(step.verb == "tcgen05_mma" for step in steps(tree))
+    verbs = ("tcgen05_mma", "tcgen05_cp")
+    pair = spec.launch.cta_group == 2 and any(step.verb in verbs for step in steps(tree))
     return "leader" if pair else "all"
 
 

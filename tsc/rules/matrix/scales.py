@@ -8,6 +8,7 @@ from tsc.ops.block_scales import BYTES, COLUMNS, DEEP, LANES, ROWS, SCALINGS, bl
 from tsc.ops.matrices import STEP
 from tsc.ops.tcgen05_cp import Tcgen05Cp
 from tsc.ops.tcgen05_mma import Tcgen05Mma
+from tsc.ops.tensor_products import rows_of
 from tsc.program.model import Buffer, Operand, Program
 from tsc.program.tree import Step
 from tsc.rules.matrix.products import Side, size
@@ -50,21 +51,23 @@ def _product(product: TensorProduct, a: Side, b: Side, of_a: Buffer, of_b: Buffe
             f"into f32 go, both operands alike: {known}",
         )
         return
-    if a.rows != ROWS or b.rows not in (ROWS, 2 * ROWS):
+    group, columns = product.group, product.group * b.rows
+    if a.rows != ROWS or columns not in (ROWS, 2 * ROWS):
         message = (
-            f"scaled products are {ROWS} by {ROWS} or {2 * ROWS}, and this one is {a.rows:,} by {b.rows:,}"
+            f"scaled products are {ROWS} by {ROWS} or {2 * ROWS}, and this one is {a.rows:,} by {columns:,}"
         )
-        yield step, "", message, f"give `a` {ROWS} rows, and `b` {ROWS} or {2 * ROWS}"
+        if a.rows in rows_of(group):  # else there is no such product at all, which is said of it
+            yield step, "", message, f"give `a` {ROWS} rows, and `b` {ROWS // group} or {2 * ROWS // group}"
         return
     factors = a.depth * a.bits // 8 // STEP * how.per_step(a.bits)
-    for key, side, buffer in (("scale_a", a, of_a), ("scale_b", b, of_b)):
-        blocks = side.rows // ROWS * -(-factors // DEEP)
-        wanted = (LANES, blocks * BYTES // LANES)
+    for key, side, buffer, rows in (("scale_a", a, of_a, a.rows), ("scale_b", b, of_b, columns)):
+        wanted = (LANES, rows // ROWS * -(-factors // DEEP) * BYTES // LANES)
         if buffer.shape != wanted:
+            whose = "" if rows == side.rows else " of both CTAs"
             yield (
                 step,
                 key,
-                f"`{side.text}` has {factors:,} factors for each of {side.rows:,} rows, {size(wanted)} in "
+                f"`{side.text}` has {factors:,} factors for each of {rows:,} rows{whose}, {size(wanted)} in "
                 f"tensor memory, and `{buffer.name}` is {size(buffer.shape)}",
                 f"write `shape: [{wanted[0]}, {wanted[1]}]`",
             )

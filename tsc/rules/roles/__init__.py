@@ -16,6 +16,7 @@ from tsc.rules.roles import (
     ring_without_consumer,
     ring_without_producer,
     same_part_in_both,
+    scales_of_half,
     shared_store_ring,
     task_lists_mismatch,
     turn_of_one,
@@ -36,4 +37,5 @@ RULES: tuple[ModuleType, ...] = (
     product_outside_leader,
     half_of_a_pair,
     same_part_in_both,
+    scales_of_half,
 )

@@ -58,6 +58,6 @@ def _place(program: Program, task: Task) -> Place:
 
 
 def _help(program: Program, task: Task) -> str:
-    if any(step.verb == "tcgen05_mma" for step in task.steps()):
+    if any(step.verb in ("tcgen05_mma", "tcgen05_cp") for step in task.steps()):
         return "do it in a task of its own: one that issues products runs in the leader"
     return "take `ctas: leader` away"
