@@ -153,7 +153,10 @@ def test_no_tiles() -> None:
             "`k` is no axis: the axes are `m` and `n`",
         ),
         (("--order", "linear", "--m", "70000", "--n", "70000"), "4,900,000,000 tiles are too many to list"),
-        (("--order", "linear", "--m", "4", "--n", "4", "-D", "m=4"), "`-D` and `--set` change a spec"),
+        (
+            ("--order", "linear", "--m", "4", "--n", "4", "-D", "m=4"),
+            "`-D`, `--set` and `--arch` change a spec",
+        ),
         (("SPEC", "--m", "4"), "`--m` goes without a spec"),
         (("SPEC", "-D", "m=4"), "the extent of `n` depends on `n`: give it with `-D n=...`"),
         (("specs/copy/grid_stride.tsc.yaml",), "has no queue"),

@@ -10,6 +10,7 @@ import typer
 from tsc.cli.exits import FAULT_OF_SPEC, FAULT_OF_TOOL, fail
 from tsc.cli.options import (
     AllowUnproven,
+    ArchOption,
     Budget,
     FormatOption,
     LanguageOption,
@@ -56,6 +57,7 @@ def bench(
     ] = False,
     allow_unproven: AllowUnproven = False,
     budget: Budget = None,
+    arch: ArchOption = None,
     settings: Settings = None,
     stdin_filename: StdinName = None,
     lang: LanguageOption = None,
@@ -86,6 +88,7 @@ def bench(
     )
     from tsc.cli.output import show, to_json
     from tsc.cli.specs import clean, cuda, overrides, resolved
+    from tsc.cli.targets import at_hand
     from tsc.source import ReadError, read
     from tsc.verify.plan import to_json as plan_text
 
@@ -100,15 +103,16 @@ def bench(
     constants, values = apart(defines or [], reading.document.data if reading.document is not None else {})
     fixed = [*constants, *values] if fix else constants
     proof = Proof(wanted=not no_check and cubin is None, budget=budget, allow_unproven=allow_unproven)
-    report = check_reading(reading, overrides(fixed, settings), proof)
+    report = check_reading(reading, overrides(fixed, settings, arch), proof)
     program = resolved(report, quiet=False) if no_check else clean(report)
     plan = plan_or_none(program.spec, report.name)
     case = filled(case_of(values), program.spec)
     complete(case, program)
-    look_for_gpu("`python -m tsc.bench.run` times a cubin on a machine that has no compiler")
+    driver = look_for_gpu("`python -m tsc.bench.run` times a cubin on a machine that has no compiler")
     with TemporaryDirectory(prefix="tsc-bench-") as folder:
         path = Path(cubin or f"{folder}/{program.kernel}.cubin")
         if cubin is None:
+            program = at_hand(report, driver)
             source = cuda(report, program)
             built = compile_program(report, program, source, lineinfo=False, cached=True, verbose=False)
             path.write_bytes(built.cubin)

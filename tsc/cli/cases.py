@@ -10,6 +10,7 @@ from tsc.cli.exits import FAULT_OF_SPEC, FAULT_OF_TOOL, fail
 
 if TYPE_CHECKING:
     from tsc.program.model import Program
+    from tsc.runtime.driver import Cuda
     from tsc.spec.document import Spec
     from tsc.verify.plan import Plan
 
@@ -102,12 +103,12 @@ def opponents(against: Sequence[str]) -> None:
             fail(f"`--against {whom}` names no file; {hint}")
 
 
-def look_for_gpu(otherwise: str) -> None:
-    """End the command before a build where nothing could run; `otherwise` is what can be done here."""
+def look_for_gpu(otherwise: str) -> Cuda:
+    """The driver; where nothing could run the command ends before a build, and says what can be done."""
     from tsc.runtime.driver import connect
     from tsc.runtime.errors import KernelError
 
     try:
-        connect()
+        return connect()
     except KernelError as error:
         fail(f"{error}; {otherwise}", FAULT_OF_TOOL)

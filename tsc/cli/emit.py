@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tsc.cli.options import (
+    ArchOption,
     Defines,
     LanguageOption,
     OutputOption,
@@ -27,7 +28,7 @@ def emit(
         bool,
         typer.Option("--no-line", help="Leave `#line` out, so that errors name the CUDA and not the spec."),
     ] = False,
-    arch: Annotated[str | None, typer.Option(metavar="SM", help="Another target, such as `sm_90a`.")] = None,
+    arch: ArchOption = None,
     sanitize: SanitizeOption = False,
     defines: Defines = None,
     settings: Settings = None,
@@ -37,7 +38,9 @@ def emit(
     """Print the CUDA C++ of a spec, as `tsc build` compiles it."""
     from tsc.cli.output import deliver
     from tsc.cli.specs import checked, clean, cuda, overrides
+    from tsc.cli.targets import first
 
-    report = checked(spec, overrides(defines, settings, [arch] if arch else None), stdin_filename, lang)
-    program = clean(report)
+    report = checked(spec, overrides(defines, settings, arch), stdin_filename, lang)
+    clean(report)
+    program = first(report)
     deliver(cuda(report, program, headers=not no_headers, line=not no_line, sanitize=sanitize), output)

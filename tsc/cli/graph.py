@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tsc.cli.options import Defines, LanguageOption, Settings, SpecArgument, StdinName
+from tsc.cli.options import ArchOption, Defines, LanguageOption, Settings, SpecArgument, StdinName
 
 
 class GraphFormat(StrEnum):
@@ -20,6 +20,7 @@ class GraphFormat(StrEnum):
 def graph(
     spec: SpecArgument,
     format: Annotated[GraphFormat, typer.Option("--format", help="What draws it.")] = GraphFormat.MERMAID,
+    arch: ArchOption = None,
     defines: Defines = None,
     settings: Settings = None,
     stdin_filename: StdinName = None,
@@ -28,7 +29,10 @@ def graph(
     """Print the dependency graph: what each resource is made from, and by which task."""
     from tsc.cli.output import show
     from tsc.cli.specs import checked, overrides, resolved
+    from tsc.cli.targets import first
     from tsc.report.graph import render
 
-    program = resolved(checked(spec, overrides(defines, settings), stdin_filename, lang))
+    report = checked(spec, overrides(defines, settings, arch), stdin_filename, lang)
+    resolved(report)
+    program = first(report)
     show(render(program, format.value))

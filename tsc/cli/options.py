@@ -24,6 +24,10 @@ Settings = Annotated[
         help="Set any value of the spec by its route, as in `resources.ring.stages=4`. Repeatable.",
     ),
 ]
+ArchOption = Annotated[
+    str | None,
+    typer.Option("--arch", metavar="SM", help="The target: one of the spec's, or another, such as `sm_90a`."),
+]
 StdinName = Annotated[
     str | None, typer.Option("--stdin-filename", metavar="NAME", help="The name that standard input goes by.")
 ]

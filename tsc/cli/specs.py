@@ -46,12 +46,12 @@ def expand(path: str) -> list[str]:
 
 
 def overrides(
-    defines: list[str] | None, settings: list[str] | None, arch: list[str] | None = None
+    defines: list[str] | None, settings: list[str] | None, arch: list[str] | str | None = None
 ) -> Overrides:
     """What -D, --set and --arch change in a spec; targets from outside are checked like those in the spec."""
     from tsc.spec.overrides import UsageError, parse_overrides
 
-    archs = list(dict.fromkeys(arch or ()))
+    archs = [arch] if isinstance(arch, str) else list(dict.fromkeys(arch or ()))
     target = [f"target={archs[0]}"] if len(archs) == 1 else [f"target=[{', '.join(archs)}]"] if archs else []
     try:
         return parse_overrides(defines or [], [*(settings or []), *target])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tsc.cli.options import Defines, LanguageOption, OutputOption, Settings, StdinName
+from tsc.cli.options import ArchOption, Defines, LanguageOption, OutputOption, Settings, StdinName
 
 if TYPE_CHECKING:
     from tsc.report.tiles import Picture
@@ -72,6 +72,7 @@ def tiles(
     ] = None,
     format: Annotated[TilesFormat, typer.Option("--format", help="What it is for.")] = TilesFormat.TEXT,
     output: OutputOption = "-",
+    arch: ArchOption = None,
     defines: Defines = None,
     settings: Settings = None,
     stdin_filename: StdinName = None,
@@ -97,9 +98,9 @@ def tiles(
         "--cluster-n": cluster_n,
     }
     if spec is not None:
-        picture = _of_spec(spec, own, workers, sms, defines, settings, stdin_filename, lang)
+        picture = _of_spec(spec, own, workers, sms, arch, defines, settings, stdin_filename, lang)
     else:
-        picture = _of_options(own, workers, sms, defines, settings)
+        picture = _of_options(own, workers, sms, arch, defines, settings)
     _limit(picture)
     render = {TilesFormat.TEXT: render_text, TilesFormat.JSON: render_json, TilesFormat.SVG: render_svg}
     deliver(render[format](picture), output)
@@ -110,6 +111,7 @@ def _of_spec(
     own: dict[str, Any],
     workers: int | None,
     sms: int | None,
+    arch: str | None,
     defines: list[str] | None,
     settings: list[str] | None,
     stdin_filename: str | None,
@@ -117,14 +119,16 @@ def _of_spec(
 ) -> Picture:
     from tsc.cli.exits import fail
     from tsc.cli.specs import checked, overrides, resolved
+    from tsc.cli.targets import first
     from tsc.report.tiles_program import Unknown, picture_of
 
     for option, value in own.items():
         if value is not None:
             fail(f"`{option}` goes without a spec; `--set` and `-D` change one")
-    program = resolved(checked(spec, overrides(defines, settings), stdin_filename, lang))
+    report = checked(spec, overrides(defines, settings, arch), stdin_filename, lang)
+    resolved(report)
     try:
-        return picture_of(program, workers, sms)
+        return picture_of(first(report), workers, sms)
     except Unknown as unknown:
         fail(str(unknown))
 
@@ -133,6 +137,7 @@ def _of_options(
     own: dict[str, Any],
     workers: int | None,
     sms: int | None,
+    arch: str | None,
     defines: list[str] | None,
     settings: list[str] | None,
 ) -> Picture:
@@ -143,8 +148,8 @@ def _of_options(
 
     if own["--order"] is None:
         fail("give a spec, or `--order` with `--m` and `--n`")
-    if defines or settings:
-        fail("`-D` and `--set` change a spec, and this call has none")
+    if defines or settings or arch:
+        fail("`-D`, `--set` and `--arch` change a spec, and this call has none")
     kind = own["--order"].value
     for option in ("--m", "--n"):
         if own[option] is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsc.cli.exits import FAULT_OF_SPEC, FAULT_OF_TOOL, fail
-from tsc.cli.options import AllowUnproven, Budget, LanguageOption, Settings
+from tsc.cli.options import AllowUnproven, ArchOption, Budget, LanguageOption, Settings
 
 if TYPE_CHECKING:
     from tsc.tune.search import Compiling
@@ -67,6 +67,7 @@ def tune(
     ] = None,
     allow_unproven: AllowUnproven = False,
     budget: Budget = None,
+    arch: ArchOption = None,
     settings: Settings = None,
     lang: LanguageOption = None,
 ) -> None:
@@ -80,6 +81,7 @@ def tune(
     from tsc.check import Proof, check_reading
     from tsc.cli.cases import case_of, complete, filled, look_for_gpu, plan_or_none
     from tsc.cli.specs import clean, overrides
+    from tsc.cli.targets import at_hand, first, only
     from tsc.emit.manifest import spec_hash
     from tsc.source import ReadError, read
     from tsc.spec.wording import count
@@ -93,8 +95,9 @@ def tune(
         reading = read(spec, language=lang)
     except ReadError as error:
         fail(str(error))
-    base = overrides(defines, settings)
-    program = clean(check_reading(reading, base, Proof(wanted=False)))
+    base = overrides(defines, settings, arch)
+    report = check_reading(reading, base, Proof(wanted=False))
+    program = clean(report)
     space = program.spec.tune
     given = [case_of([one]) for one in case or []] or [dict(it) for it in (space.cases if space else ())]
     cases = [filled(one, program.spec, [{}]) for one in given]
@@ -102,8 +105,11 @@ def tune(
         fail("there is nothing to measure: the spec has no `tune.cases`; write some, or give `--case`")
     for one in cases:
         complete(one, program)
-    if not compile_only:
-        look_for_gpu("`--compile-only` makes what a machine with a GPU needs")
+    if compile_only:
+        chosen = first(report)
+    else:
+        chosen = at_hand(report, look_for_gpu("`--compile-only` makes what a machine with a GPU needs"))
+    base = only(chosen, base) if len(report.programs) > 1 else base
     proof = Proof(budget=budget, allow_unproven=allow_unproven)
     folder = Path(output or f"{program.kernel}.tuned")
     if fresh:

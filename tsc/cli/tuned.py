@@ -33,7 +33,10 @@ class Request:
 
 def choose(request: Request, output: str | None) -> Overrides | None:
     """What the nearest case changes in the spec; None where no sizes are named and all cases were built."""
+    from tsc.check import Proof
     from tsc.cli.cases import belongs, case_of
+    from tsc.cli.specs import checked, resolved
+    from tsc.cli.targets import first, only
 
     table = table_of(request.table)
     program = _compare(table, request)
@@ -44,6 +47,10 @@ def choose(request: Request, output: str | None) -> Overrides | None:
     sizes = {**{name: value for name, value in defined.items() if name in names}, **case}
     if sizes:
         return with_entry(entry_for(table, sizes, request.table), request.changes)
+    report = checked(request.spec, request.changes, None, request.lang, Proof(wanted=False))
+    resolved(report)
+    if len(report.programs) > 1:
+        request = replace(request, changes=only(first(report), request.changes))
     build_all(table, Path(output or f"{table.kernel}.tuned"), lambda entry: _cubin(request, entry))
     return None
 

@@ -12,6 +12,7 @@ import typer
 from tsc.cli.exits import FAULT_OF_SPEC, complain, fail
 from tsc.cli.options import (
     AllowUnproven,
+    ArchOption,
     Budget,
     FormatOption,
     LanguageOption,
@@ -71,6 +72,7 @@ def verify(
     ] = False,
     allow_unproven: AllowUnproven = False,
     budget: Budget = None,
+    arch: ArchOption = None,
     settings: Settings = None,
     stdin_filename: StdinName = None,
     lang: LanguageOption = None,
@@ -83,6 +85,7 @@ def verify(
     from tsc.check import Proof, check_reading
     from tsc.cli.cases import apart, belongs, look_for_gpu, refuse_cubin
     from tsc.cli.specs import clean, overrides, resolved
+    from tsc.cli.targets import at_hand, first
     from tsc.source import ReadError, read
     from tsc.verify.choose import chosen
     from tsc.verify.plan import PlanError
@@ -100,7 +103,7 @@ def verify(
     constants, values = apart(defines or [], data)
     fixed = [*constants, *_sizes(values, data)] if fix else constants
     proof = Proof(wanted=not no_check and cubin is None, budget=budget, allow_unproven=allow_unproven)
-    report = check_reading(reading, overrides(fixed, settings), proof)
+    report = check_reading(reading, overrides(fixed, settings, arch), proof)
     program = resolved(report, quiet=False) if no_check else clean(report)
     try:
         plan = plan_of(program.spec, Path(report.name).name, Path(report.name).parent)
@@ -117,10 +120,10 @@ def verify(
     if prepare is not None:
         # Where it runs, all cases of the plan are: those that this call chooses.
         plan = replace(plan, cases=tuple(wanted)) if choices else plan
-        _write(_target(prepare, plan), _built(report, program), plan)
+        _write(_target(prepare, plan), _built(report, first(report)), plan)
         return
-    look_for_gpu("`--prepare` writes what a machine with a GPU needs")
-    image = given or _built(report, program)
+    cuda = look_for_gpu("`--prepare` writes what a machine with a GPU needs")
+    image = given or _built(report, at_hand(report, cuda))
     raise typer.Exit(_run(image, plan, choices, seed, timeout, format))
 
 

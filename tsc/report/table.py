@@ -229,7 +229,7 @@ def render_json(program: Program) -> str:
     data: dict[str, Any] = {
         "version": 1,
         "kernel": program.kernel,
-        "target": list(program.targets),
+        "target": [program.arch],
         "columns": [[task.label for task in column.tasks] for column in shown],
         "rows": [
             {"section": section, "cells": [_cell_json(cell) for cell in cells]}

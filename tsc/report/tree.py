@@ -119,11 +119,11 @@ def node_text(node: Node) -> str:
 
 
 def headline(program: Program) -> str:
-    """Return the first line of a report: the kernel, its targets, and what a CTA and a cluster have."""
+    """Return the first line of a report: the kernel, its target, and what a CTA and a cluster have."""
     bytes_, threads = program.smem_bytes, program.threads
     size = "shared memory unknown" if bytes_ is None else f"{bytes_:,} bytes of shared memory"
     count = "threads unknown" if threads is None else f"{threads:,} threads"
-    parts = [", ".join(program.targets), count, size]
+    parts = [program.arch, count, size]
     several = [f"{extent:,} along `{axis}`" for axis, extent in program.cluster if extent > 1]
     if several:
         parts.append(f"clusters of {' x '.join(several)}")
@@ -221,7 +221,7 @@ def render_json(program: Program) -> str:
                 "routes": routes,
             }
         )
-    data = {"version": 1, "kernel": program.kernel, "target": list(program.targets), "tasks": tasks}
+    data = {"version": 1, "kernel": program.kernel, "target": [program.arch], "tasks": tasks}
     return json.dumps(data, indent=2) + "\n"
 
 

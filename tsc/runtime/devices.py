@@ -63,6 +63,12 @@ def runs_on(arch: str, major: int, minor: int) -> bool:
     return built_major == major and built_minor <= minor
 
 
+def closeness(arch: str) -> tuple[int, bool]:
+    """Largest for the best target: of the latest capability, and of one with all its instructions."""
+    number = arch.removeprefix("sm_").rstrip("af")
+    return int(number), arch.endswith("a")
+
+
 class Devices:
     """The GPUs on which one kernel has been made ready; for use by several threads."""
 

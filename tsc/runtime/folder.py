@@ -8,7 +8,7 @@ from tsc.artifact.elf import read_cubin, read_file
 from tsc.artifact.error import ArtifactError
 from tsc.artifact.manifest import Manifest, manifest_of
 from tsc.artifact.tuned import SUFFIX
-from tsc.runtime.devices import runs_on
+from tsc.runtime.devices import closeness, runs_on
 from tsc.runtime.driver import Cuda
 from tsc.runtime.errors import LoadError
 
@@ -35,18 +35,12 @@ def for_device(cuda: Cuda, folder: Path, device: int) -> Path:
             f"`{folder}`: its cubins are built for {archs}, and GPU {device} ({cuda.device_name(device)}) is "
             f"`sm_{major}{minor}`; build one with `--arch` for it"
         )
-    best = max(_closeness(arch) for _, arch in fit)
-    paths = [path for path, arch in fit if _closeness(arch) == best]
+    best = max(closeness(arch) for _, arch in fit)
+    paths = [path for path, arch in fit if closeness(arch) == best]
     if len(paths) > 1:
         names = _listed([path.name for path in paths])
         raise LoadError(f"`{folder}`: {names} are built for the same target; name the file to load")
     return paths[0]
-
-
-def _closeness(arch: str) -> tuple[int, bool]:
-    """Later capabilities come first, and of one capability the target with all its instructions."""
-    number = arch.removeprefix("sm_").rstrip("af")
-    return int(number), arch.endswith("a")
 
 
 def _manifest(path: Path) -> Manifest:
