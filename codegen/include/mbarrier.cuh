@@ -78,11 +78,6 @@ DEVICE bool mbarrier_test_wait(u32 barrier, u32 parity) {
 
 // WATCHDOG_NS turns a deadlock into a trap; leave it out of release builds.
 #ifdef WATCHDOG_NS
-DEVICE u64 global_nanoseconds() {
-  u64 now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
 // In one piece: before a trap in a loop of C++, ptxas waits for all wgmmas in flight (C7517).
 DEVICE void mbarrier_wait(u32 barrier, u32 parity) {
   asm volatile(

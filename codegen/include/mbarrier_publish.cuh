@@ -20,13 +20,30 @@ DEVICE bool mbarrier_try_receive(u32 barrier, u32 parity) {
                : "memory");
   return done != 0;
 }
+#ifdef WATCHDOG_NS
+// In one piece, as mbarrier_wait is.
 DEVICE void mbarrier_receive(u32 barrier, u32 parity) {
-#ifdef WATCHDOG_NS
-  const u64 start = global_nanoseconds();
-#endif
+  asm volatile(
+      "{\n"
+      ".reg .pred done, late;\n"
+      ".reg .u64 start, now;\n"
+      "mov.u64 start, %%globaltimer;\n"
+      "AGAIN:\n"
+      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra DONE;\n"
+      "mov.u64 now, %%globaltimer;\n"
+      "sub.u64 now, now, start;\n"
+      "setp.gt.u64 late, now, %2;\n"
+      "@late trap;\n"
+      "bra AGAIN;\n"
+      "DONE:\n"
+      "}\n" ::"r"(barrier),
+      "r"(parity), "n"(WATCHDOG_NS)
+      : "memory");
+}
+#else
+DEVICE void mbarrier_receive(u32 barrier, u32 parity) {
   while (!mbarrier_try_receive(barrier, parity)) {
-#ifdef WATCHDOG_NS
-    if (global_nanoseconds() - start > WATCHDOG_NS) asm volatile("trap;");
-#endif
   }
 }
+#endif
