@@ -6,6 +6,7 @@
     python benchmarks/mutants.py merge --folder F --commit HASH --judged HASH # writes results/mutants.json
     python benchmarks/mutants.py table                                        # prints it as Markdown
 
+`--spec` makes those of one spec; `merge --add` keeps what the result has of the others.
 Nothing that the check proved may hang or come out wrong. To look for such a mutant further afield,
 
     python benchmarks/mutants.py hunt --folder F --seed 1 --pairs 400
@@ -30,6 +31,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.mutate import Mutant, mutants
+from benchmarks.mutate_groups import FORK, MERGE
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).parent / "results" / "mutants.json"
@@ -91,6 +93,8 @@ SPECS: dict[str, tuple[Values, int, int]] = {
         66,
         14,
     ),
+    "copy/merge": (MERGE, 110, 12),
+    "copy/fork": (FORK, 110, 12),
 }
 """Each spec: values that are tried for its settings, how many mutants of one change, and how many of two."""
 
@@ -103,9 +107,10 @@ def spec_path(spec: str) -> Path:
     return ROOT / "specs" / f"{spec}.tsc.yaml"
 
 
-def every_mutant() -> Iterator[Mutant]:
+def every_mutant(specs: Iterable[str] = tuple(SPECS)) -> Iterator[Mutant]:
     """Yield all mutants; the same in every run, as long as the specs are."""
-    for spec, (values, most, pairs) in SPECS.items():
+    for spec in specs:
+        values, most, pairs = SPECS[spec]
         yield from mutants(spec, spec_path(spec).read_text(encoding="utf-8"), values, most, pairs)
 
 
@@ -159,7 +164,8 @@ def make(folder: Path, workers: int, made: list[Mutant]) -> None:
     for stale in (*(folder / "specs").iterdir(), *(folder / "cubins").iterdir()):
         stale.unlink()
     texts = {mutant.name: mutant.text for mutant in made}
-    texts |= {f"{spec.replace('/', '_')}-shipped": spec_path(spec).read_text("utf-8") for spec in SPECS}
+    specs = sorted({mutant.spec for mutant in made})
+    texts |= {f"{spec.replace('/', '_')}-shipped": spec_path(spec).read_text("utf-8") for spec in specs}
     for name, text in texts.items():
         (folder / "specs" / f"{name}.tsc.yaml").write_text(text, encoding="utf-8")
     jobs = [(name, text, str(folder / "cubins" / f"{name}.cubin")) for name, text in texts.items()]
@@ -169,7 +175,7 @@ def make(folder: Path, workers: int, made: list[Mutant]) -> None:
     for entry in listed:
         del entry["text"]
     (folder / "mutants.json").write_text(json.dumps(listed, indent=1) + "\n")
-    print(f"{len(made)} mutants, {sum(not r for r in reasons.values()) - len(SPECS)} built")
+    print(f"{len(made)} mutants, {sum(not r for r in reasons.values()) - len(specs)} built")
 
 
 def verdict_of(name: str, text: str) -> dict[str, Any]:
@@ -226,6 +232,18 @@ def merged(folder: Path, commit: str, judged: str) -> dict[str, Any]:
     }
 
 
+def joined(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return a result with what was found of other specs later; the counts are still to be made."""
+    fresh = {row["spec"] for row in new["mutants"]}
+    parts = {"controls": {**old["controls"], **new["controls"]}}
+    for part in ("mutants", "apart"):
+        if part in new:
+            parts[part] = [row for row in old[part] if row["spec"] not in fresh] + new[part]
+    later = [it for it in old.get("later", ()) if not fresh & set(it["specs"])]
+    conditions = {key: fact for key, fact in new.items() if key not in (*parts, "counts")}
+    return {**old, **parts, "later": [*later, {"specs": sorted(fresh), **conditions}]}
+
+
 def hunted(folder: Path) -> dict[str, int]:
     """Count the outcomes of a hunt's mutants that are proved."""
     verdicts = json.loads((folder / "verdicts.json").read_text())
@@ -264,6 +282,15 @@ def result() -> dict[str, Any]:
     return found
 
 
+def said_later(facts: dict[str, Any]) -> str:
+    """Return a sentence on mutants that were added to a result."""
+    names = " and ".join(f"`{spec}`" for spec in facts["specs"])
+    return (
+        f"Those of {names} were built at {facts['commit']} and run on {facts['date']}; checked at "
+        f"{facts['judged']}."
+    )
+
+
 def table() -> str:
     """Return the confusion table in Markdown, with the conditions before it."""
     facts = result()
@@ -279,8 +306,9 @@ def table() -> str:
         for verdict in ("proved", "rejected"):
             cells = [counts[f"{verdict}, {outcome}"] for outcome in OUTCOMES]
             lines.append(f"| {group} | {sum(cells)} | {verdict} | {' | '.join(map(str, cells))} |")
+    lines += ["", *map(said_later, facts.get("later", ()))]
     shares = (f"{failing_share(counts):.0%} of {group}" for group, counts in facts["counts"].items())
-    lines += ["", f"Of the rejected mutants that could be built and run, {' and '.join(shares)} failed."]
+    lines.append(f"Of the rejected mutants that could be built and run, {' and '.join(shares)} failed.")
     if "further" in facts:
         further = ", ".join(f"{count} came out {outcome}" for outcome, count in facts["further"].items())
         lines.append(f"Of further mutants of two changes that were proved {further}.")
@@ -295,21 +323,27 @@ def main() -> None:
     parser.add_argument("--commit", default="unknown", help="what the mutants were built at")
     parser.add_argument("--judged", default="unknown", help="what they were checked at")
     parser.add_argument("--hunted", type=Path, help="a folder of a hunt, to be counted too")
+    parser.add_argument("--add", action="store_true", help="keep the result of other specs")
+    parser.add_argument("--spec", action="append", choices=tuple(SPECS), help="only mutants of these")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pairs", type=int, default=400)
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
+    specs = options.spec or tuple(SPECS)
     match options.stage:
         case "make":
-            make(options.folder, options.workers, list(every_mutant()))
+            make(options.folder, options.workers, list(every_mutant(specs)))
         case "hunt":
             with ProcessPoolExecutor(options.workers) as pool:
-                found = pool.map(proved_pairs, SPECS, repeat(options.seed), repeat(options.pairs))
+                found = pool.map(proved_pairs, specs, repeat(options.seed), repeat(options.pairs))
                 make(options.folder, options.workers, [mutant for group in found for mutant in group])
         case "judge":
             judge(options.folder)
         case "merge":
             facts = merged(options.folder, options.commit, options.judged)
+            if options.add:
+                facts = joined(result(), facts)
+                facts["counts"] = {group: confusion(of(facts["mutants"], group)) for group in facts["counts"]}
             if options.hunted:
                 facts["further"] = hunted(options.hunted)
             RESULTS.write_text(json.dumps(facts, indent=1) + "\n")

@@ -6,6 +6,7 @@
     python benchmarks/mutants_gemm.py merge --folder F     # writes results/mutants_gemm.json
     python benchmarks/mutants_gemm.py table                # prints it as Markdown
 
+`--spec` makes those of one spec; `merge --add` keeps what the result has of the others.
 Each mutant is built with checking off; what is proved a second time, with warps that sleep at random. Nothing
 that the check proved may hang or come out wrong.
 """
@@ -32,11 +33,14 @@ from benchmarks.mutants import (
     confusion,
     failing_share,
     false_proofs,
+    joined,
+    said_later,
     spec_path,
     verdict_of,
 )
 from benchmarks.mutate import Mutant, written
 from benchmarks.mutate_gemm import base, delayed, mutants
+from benchmarks.mutate_gemm_cluster import ELSEWHERE, SETTINGS
 
 RESULTS = Path(__file__).parent / "results" / "mutants_gemm.json"
 SLOW = "-slow"
@@ -51,6 +55,7 @@ APART = {
     "add up in split 0 too": "who adds up other CTAs' parts is the author's to see to",
     "count in before saving": "what other CTAs read of a tensor is the author's to see to",
     "count in twice": "how many count in is the author's to see to",
+    ELSEWHERE: "which piece goes where, and what is done with it, is the author's to see to",
 }
 """Mutants judged apart where they are proved: the page on the language says that these are trusted."""
 Values = dict[tuple[str | int, ...], tuple[Any, ...]]
@@ -108,6 +113,7 @@ SPECS: dict[str, tuple[Values, int, int]] = {
         50,
         10,
     ),
+    "gemm/hopper_splitk_cluster": ({**COMMON, **SETTINGS}, 75, 12),
 }
 """Each spec: values that are tried for its settings, how many mutants of one change, and how many of two."""
 
@@ -119,11 +125,11 @@ def every_mutant(specs: tuple[str, ...] = tuple(SPECS), seed: int = 0) -> Iterat
         yield from mutants(spec, spec_path(spec).read_text(encoding="utf-8"), values, most, pairs, seed)
 
 
-def controls() -> dict[str, str]:
+def controls(specs: tuple[str, ...] = tuple(SPECS)) -> dict[str, str]:
     """Return the specs whose mutants these are, by name."""
     return {
         f"{spec.rpartition('/')[2]}-{CONTROL}": written(base(spec, spec_path(spec).read_text("utf-8")))
-        for spec in SPECS
+        for spec in specs
     }
 
 
@@ -186,7 +192,8 @@ def make(folder: Path, workers: int, made: list[Mutant], commit: str) -> None:
         (folder / part).mkdir(parents=True, exist_ok=True)
         for stale in (folder / part).iterdir():
             stale.unlink()
-    texts = controls() | {mutant.name: mutant.text for mutant in made}
+    shipped = controls(tuple(sorted({mutant.spec for mutant in made})))
+    texts = shipped | {mutant.name: mutant.text for mutant in made}
     for name, text in texts.items():
         (folder / "specs" / f"{name}.tsc.yaml").write_text(text, encoding="utf-8")
     jobs = [(name, text, str(folder / "cubins")) for name, text in texts.items()]
@@ -199,7 +206,7 @@ def make(folder: Path, workers: int, made: list[Mutant], commit: str) -> None:
         again = [job for job in jobs if found[job[0]]["proved"] and not found[job[0]]["reason"]]
         for name, reason in pool.map(slowed, again, chunksize=2):
             found[name]["slow"] = reason
-    for name in controls():
+    for name in shipped:
         if not found[name]["proved"] or found[name]["reason"] or found[name]["slow"]:
             raise SystemExit(f"{name} is not as it should be: {found[name]}")
     listed = []
@@ -219,6 +226,12 @@ def make(folder: Path, workers: int, made: list[Mutant], commit: str) -> None:
     )
     for key, count in sorted(counts.items()):
         print(*key, count)
+
+
+def counted(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    """Return the counts of each spec that has mutants."""
+    by_spec = {spec: [row for row in rows if row["spec"] == spec] for spec in SPECS}
+    return {spec: confusion(found) for spec, found in by_spec.items() if found}
 
 
 def merged(folder: Path) -> dict[str, Any]:
@@ -247,7 +260,7 @@ def merged(folder: Path) -> dict[str, Any]:
         "commit": made["commit"],
         "judged": made.get("judged", made["commit"]),
         "controls": {n: run["outcome"] for n, run in sorted(runs["runs"].items()) if CONTROL in n},
-        "counts": {spec: confusion([row for row in rows if row["spec"] == spec]) for spec in SPECS},
+        "counts": counted(rows),
         "mutants": rows,
         "apart": apart,
     }
@@ -272,8 +285,9 @@ def table(facts: dict[str, Any]) -> str:
         for verdict in ("proved", "rejected"):
             cells = [counts[f"{verdict}, {outcome}"] for outcome in OUTCOMES]
             lines.append(f"| {spec} | {sum(cells)} | {verdict} | {' | '.join(map(str, cells))} |")
+    lines += ["", *map(said_later, facts.get("later", ()))]
     shares = (f"{failing_share(counts):.0%} of {spec}" for spec, counts in facts["counts"].items())
-    lines += ["", f"Of the rejected mutants that could be built and run, {', '.join(shares)} failed."]
+    lines.append(f"Of the rejected mutants that could be built and run, {', '.join(shares)} failed.")
     if facts["apart"]:
         outcomes = Counter(row["outcome"] for row in facts["apart"])
         said = ", ".join(f"{count} came out {outcome}" for outcome, count in sorted(outcomes.items()))
@@ -288,6 +302,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path(".mutants"))
     parser.add_argument("--commit", help="what is checked out, where git cannot tell")
     parser.add_argument("--spec", action="append", choices=tuple(SPECS), help="only mutants of these")
+    parser.add_argument("--add", action="store_true", help="keep the result of other specs")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
@@ -300,6 +315,9 @@ def main() -> None:
             judge(options.folder, options.workers, options.commit or commit_at_hand())
         case "merge":
             facts = merged(options.folder)
+            if options.add:
+                facts = joined(result(), facts)
+                facts["counts"] = counted(facts["mutants"])
             RESULTS.write_text(json.dumps(facts, indent=1) + "\n")
             print(table(facts), end="")
             for name in false_proofs(facts):

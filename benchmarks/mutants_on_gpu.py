@@ -5,7 +5,8 @@
 A mutant is launched over several sizes: none, one, ragged ones, many rounds of every ring; each launch with
 other random data, so that nothing that an earlier launch left behind can pass for the right answer, and half
 of them beside a stream that floods the memory, so that timing varies. A process without progress for
-`--patience` seconds is killed: the mutant hangs. Whoever hung beside others runs again alone.
+`--patience` seconds is killed: the mutant hangs. Whoever hung beside others runs again alone; with
+`--again proved` only what the check has proved.
 """
 
 from __future__ import annotations
@@ -106,9 +107,14 @@ def launches(spec: str, kernel: Callable[..., None]) -> Launches:
     }
     two: dict[tuple[int, ...], int] = {(0, 8): 1, (1, 8): 2, (16, 256): 2, (40, 1016): 2, (1000, 1016): 6}
     two |= {(64, 16384): 9, (3000, 8200): 15}
+    stacked = {(2, *shape): times for shape, times in two.items()}
     match spec:
         case "copy/tma" | "copy/cp_async":
             return copies(kernel, torch.bfloat16, two)
+        case "copy/merge":
+            return copies(lambda x, y: kernel(x[0], x[1], y), torch.bfloat16, stacked)
+        case "copy/fork":
+            return copies(lambda x, y: kernel(x, y[0], y[1]), torch.bfloat16, stacked)
         case "copy/bulk":
             return copies(kernel, torch.uint8, one)
         case "copy/grid_stride":
@@ -264,12 +270,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1e9, help="when to stop starting more")
     parser.add_argument("--first", type=int, help="only so many of each spec")
     parser.add_argument("--only", action="append", default=[], help="only mutants of these names")
+    parser.add_argument("--again", choices=("all", "proved"), default="all", help="what runs again alone")
     options = parser.parse_args()
     begin = time.monotonic()
     cubins = options.folder / "cubins"
     jobs, controls = [], []
     seen: dict[str, int] = {}
-    for entry in json.loads((options.folder / "mutants.json").read_text()):
+    verdicts = json.loads((options.folder / "verdicts.json").read_text())
+    listed = json.loads((options.folder / "mutants.json").read_text())
+    for entry in sorted(listed, key=lambda entry: not verdicts[entry["name"]]["proved"]):
         name, spec = entry["name"], entry["spec"]
         seen[spec] = seen.get(spec, 0) + 1
         if (options.first and seen[spec] > options.first) or (options.only and name not in options.only):
@@ -284,7 +293,10 @@ def main() -> None:
         jobs.insert(i, (f"{spec.replace('/', '_')}-shipped-{i:03d}", spec, cubin))
     runs = pool(jobs, options.width, options.patience, begin + options.seconds)
     suspects = [job for job in jobs if runs.get(job[0], {}).get("outcome") in ("hang", "not started")]
-    alone = pool(suspects, 1, options.patience, begin + options.seconds)
+    again = suspects
+    if options.again == "proved":
+        again = [job for job in suspects if "-shipped-" in job[0] or verdicts[job[0]]["proved"]]
+    alone = pool(again, 1, options.patience, begin + options.seconds)
     for name, found in alone.items():
         runs[name] = {**found, "beside others": runs[name]["outcome"], "alone": True}
     method = (

@@ -32,6 +32,7 @@ from benchmarks.mutate import (
     within,
     written,
 )
+from benchmarks.mutate_gemm_cluster import sends
 from benchmarks.mutate_gemm_hunt import hunted, looked
 
 TIMEOUT_MS = 1500
@@ -40,6 +41,7 @@ SMALL: dict[str, dict[str, int]] = {
     "gemm/hopper_bf16": {"BN": 96, "EN": 32},
     "gemm/hopper_bf16_pingpong": {"BN": 96, "STAGES": 5},
     "gemm/hopper_splitk": {"BN": 96, "EN": 32, "STAGES": 4, "SPLITS": 4},
+    "gemm/hopper_splitk_cluster": {"BN": 96, "SN": 24, "STAGES": 2},
 }
 """Constants of the mutants: 128 x 96 tiles with three stores (six of the ping-pong) through two stages."""
 
@@ -56,10 +58,11 @@ LEFT_OUT = tuple(
         *product(("do",), ("wgmma", "do", "tma_store", "count_in")),
     )
 )
-COMPUTED = ("{fill: nan}", "becomes `last and tile.split > 0`")
-"""What is drawn like the others, so that names stay, and left out then: NaN beyond k, tiles not stored."""
+COMPUTED = ("{fill: nan}", "becomes `last and tile.split > 0`", "`do: finish`", "`zero: sum`")
+"""What is drawn like the others, so that names stay, and left out then: NaN beyond k, tiles not stored, sums
+cleared late or taken early."""
 SHIFTED = ("acquire", "commit", "wait", "release", "try_wait", "wgmma", "wgmma_wait", "take", "pass", "skip",
-           "stmatrix", "tma_store", "tma_load", "count_in", "do")  # fmt: skip
+           "stmatrix", "tma_store", "tma_load", "count_in", "do", "cluster_copy")  # fmt: skip
 RING = "ab"
 
 
@@ -278,7 +281,7 @@ def _clears(data: Any, mutation: Mutation) -> bool:
     return guarded(mutated) < guarded(data)
 
 
-SORTS = (*mutate.SORTS, shifts, hoists, unguarded, products, conditions, loads, extras)
+SORTS = (*mutate.SORTS, shifts, hoists, unguarded, products, conditions, loads, extras, sends)
 
 
 def singles(data: Any, values: dict[Path, tuple[Any, ...]]) -> dict[str, list[Mutation]]:
@@ -351,7 +354,8 @@ r = (r + 977u * task.warp) * 2654435761u >> 16;
 if ((r & 7u) == 0u) __nanosleep(r >> 3);
 """
 """Sleeps for up to eight microseconds, one time in eight."""
-SLEPT = ("acquire", "commit", "wait", "release", "take", "pass", "stmatrix", "wgmma_wait", "tma_store")
+SLEPT = ("acquire", "commit", "wait", "release", "take", "pass", "stmatrix", "wgmma_wait", "tma_store",
+         "cluster_copy")  # fmt: skip
 
 
 def delayed(text: str) -> str:

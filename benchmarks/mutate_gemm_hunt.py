@@ -21,6 +21,7 @@ from benchmarks.mutate_gemm_blocks import (
     rounds_of,
     tiles_of,
 )
+from benchmarks.mutate_gemm_cluster import sent
 from benchmarks.mutate_gemm_stores import counted, looks, stores, turns
 
 
@@ -207,7 +208,10 @@ def rings(data: Any) -> Iterator[tuple[str, Edit]]:
 
 
 def hunted(data: Any) -> Iterator[Mutation]:
-    """Return all of them as mutations of one sort."""
+    """Return all of them as mutations of one sort; where CTAs send to each other only what is about that."""
+    if "send" in data["tasks"]:
+        yield from sent(data)
+        return
     for sort in (products, rings, stores, turns, counted):
         for words, edit in sort(data):
             yield Mutation("hunt", words, edit)

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.mutate import bound
+from benchmarks.mutate import bound, steps
 from benchmarks.mutate_gemm_blocks import (
     Edit,
     epilogue_of,
@@ -21,6 +21,8 @@ from benchmarks.mutate_gemm_blocks import (
 
 def stores(data: Any) -> Iterator[tuple[str, Edit]]:
     """Stages of the store ring with two stores or none, and waits that count stores."""
+    if not any("stmatrix" in step for _, _, step, _ in steps(data)):
+        return
 
     def again(d: Any, condition: str | None) -> None:
         block = stores_of(products_of(d))

@@ -14,7 +14,12 @@ from benchmarks.mutants import FAILED, OUTCOMES, confusion, false_proofs, spec_p
 from benchmarks.mutate import Mutant, steps, verb, written
 from benchmarks.mutate_gemm_hunt import hunted, looked
 
-LEAST = {"gemm/hopper_bf16": 150, "gemm/hopper_bf16_pingpong": 100, "gemm/hopper_splitk": 50}
+LEAST = {
+    "gemm/hopper_bf16": 150,
+    "gemm/hopper_bf16_pingpong": 100,
+    "gemm/hopper_splitk": 50,
+    "gemm/hopper_splitk_cluster": 150,
+}
 
 
 @cache
@@ -121,7 +126,7 @@ def test_nothing_that_was_proved_failed() -> None:
     assert false_proofs(mutants_gemm.result()) == []
 
 
-@pytest.mark.parametrize("spec", mutants_gemm.SPECS)
+@pytest.mark.parametrize("spec", sorted({row["spec"] for row in mutants_gemm.result()["mutants"]}))
 def test_the_check_rejects_what_failed_on_the_gpu(spec: str) -> None:
     judged = 0
     for row in mutants_gemm.result()["mutants"]:
