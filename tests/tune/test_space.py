@@ -7,7 +7,7 @@ import pytest
 from tsc.expr import parse
 from tsc.spec.document import Tune
 from tsc.spec.overrides import UsageError, parse_overrides
-from tsc.tune.space import overrides_of, points, unmet
+from tsc.tune.space import known, overrides_of, points, unmet
 
 
 def test_the_last_value_changes_fastest_and_the_own_values_come_first() -> None:
@@ -50,3 +50,22 @@ def test_the_first_condition_that_fails_is_named() -> None:
     assert unmet(where, {"BM": 256, "BN": 192, "STORES": 2, "STAGES": 4}) == ""
     assert unmet(where, {"BM": 256, "BN": 256, "STORES": 9, "STAGES": 4}) == "BM * BN <= 49152"
     assert unmet(where, {"BM": "wide", "STORES": 4, "STAGES": 4}) == "STORES < STAGES"
+
+
+@pytest.mark.parametrize(
+    ("defines", "settings", "n", "ctas"),
+    [
+        ([], [], 2, 3),
+        (["n=9"], [], 9, 3),
+        ([], ["constants.n=9"], 9, 3),
+        ([], ["launch.ctas_per_sm=8"], 2, 8),
+        ([], ["launch={ctas_per_sm: 8}"], 2, None),
+        ([], ["launch.cluster={m: 2}"], 2, 3),
+    ],
+)
+def test_what_the_call_sets_is_what_a_condition_sees(
+    defines: list[str], settings: list[str], n: int, ctas: int | None
+) -> None:
+    base = parse_overrides(defines, settings)
+    found = known({"A": 1, "n": 5}, {"n": 2, "launch.ctas_per_sm": 3}, base)
+    assert (found["A"], found["n"], found.get("launch.ctas_per_sm")) == (1, n, ctas)

@@ -16,7 +16,7 @@ from tsc.source import Reading, read
 from tsc.spec.document import Spec
 from tsc.spec.load import to_spec
 from tsc.spec.overrides import Define, Overrides, Setting
-from tsc.tune.space import Point, overrides_of, unmet
+from tsc.tune.space import Point, known, overrides_of, unmet
 
 WHERE = "tune.where"
 COMPILER = "compiler"
@@ -142,7 +142,8 @@ def _report(job: Job, point: Point) -> tuple[Report | None, Outcome | None]:
         # One point on which tsc itself fails must not end the search.
         return None, Outcome(point.name, TOOL, str(error))
     if report.program is not None and point.values and spec is not None and spec.tune is not None:
-        condition = unmet(spec.tune.where, report.program.constants)
+        names = {**known({}, point.values, job.base), **report.program.constants}
+        condition = unmet(spec.tune.where, names)
         if condition:
             return report, Outcome(point.name, WHERE, f"`{condition}` is false")
     for diagnostic in report.diagnostics:
@@ -151,11 +152,11 @@ def _report(job: Job, point: Point) -> tuple[Report | None, Outcome | None]:
     return report, None
 
 
-def thrown_out_at_once(points: Iterable[Point], spec: Spec) -> Iterator[Outcome]:
-    """The points whose constants alone break a condition of `tune.where`; nothing is checked for them."""
+def thrown_out_at_once(points: Iterable[Point], spec: Spec, base: Overrides) -> Iterator[Outcome]:
+    """The points whose values alone break a condition of `tune.where`; nothing is checked for them."""
     for point in points:
         if point.values and spec.tune is not None:
-            condition = unmet(spec.tune.where, {**spec.constants, **point.values})
+            condition = unmet(spec.tune.where, known(spec.constants, point.values, base))
             if condition:
                 yield Outcome(point.name, WHERE, f"`{condition}` is false")
 

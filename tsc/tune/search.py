@@ -52,7 +52,7 @@ class Compiling:
                 self.outcomes[record["checked"]] = Outcome(
                     record["checked"], record["rule"], record["reason"]
                 )
-            for outcome in thrown_out_at_once(space, self.spec):
+            for outcome in thrown_out_at_once(space, self.spec, self.base):
                 self.outcomes.setdefault(outcome.point, outcome)
             self._check(journal, space)
             fitting = [point for point in space if self.outcomes[point.name].fits]

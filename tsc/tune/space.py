@@ -51,6 +51,26 @@ def overrides_of(values: Mapping[str, Any], base: Overrides | None = None) -> Ov
     return Overrides((*defines, *after.defines), (*settings, *after.settings))
 
 
+def known(constants: Mapping[str, Any], values: Mapping[str, Any], base: Overrides) -> dict[str, Any]:
+    """What conditions may name at a point: constants, and the routes that it sets, after what the call does.
+
+    A value that the call has set at the same place is in force in place of the point's, and one whose place
+    it has written as a part of something larger is not known.
+    """
+    found = {**constants, **values}
+    for key in values:
+        route = ("constants", key) if key.isidentifier() else read_route(key)[0]
+        for define in base.defines:
+            if ("constants", define.name) == route:
+                found[key] = define.value
+        for setting in base.settings:
+            if setting.route == route:
+                found[key] = setting.value
+            elif setting.route == route[: len(setting.route)]:
+                found.pop(key, None)
+    return found
+
+
 def unmet(where: tuple[Expr, ...], known: Mapping[str, Any]) -> str:
     """The first condition that the constants do not meet, empty if they meet all that can be worked out."""
     numbers = {name: value for name, value in known.items() if isinstance(value, int)}

@@ -36,7 +36,7 @@ def check(program: Program) -> Iterator[Finding]:
     tune = program.spec.tune
     if tune is None:
         return
-    known = [*program.constants, *tune.try_]
+    known = list(dict.fromkeys((*program.constants, *tune.try_)))
     numbers = {key for key, values in tune.try_.items() if all(isinstance(it, int) for it in values)}
     for index, condition in enumerate(tune.where):
         for name in {name.text: name for name in reversed(condition.names)}.values():
