@@ -218,6 +218,12 @@ def test_an_instruction_without_enough_registers_is_refused_in_words() -> None:
     assert one.message == "an instruction needs 154 registers a thread at the start, and there are 128"
 
 
+def test_an_instruction_that_finds_no_registers_in_its_task_is_one_that_runs_out_of_them() -> None:
+    text = "Register allocation failed with register count of '255'. Compile the program with a higher target"
+    (one,) = to_diagnostics([LogMessage(LogSeverity.ERROR, text, tool="ptxas")], "a: 1", "s")
+    assert one.code == "TSC507" and "255" not in one.message and "more `registers`" in one.help
+
+
 def test_counts_below_what_products_need_are_said_to_be() -> None:
     text = "'setmaxnreg' ignored to maintain minimum register requirements."
     (one,) = to_diagnostics([LogMessage(LogSeverity.WARNING, text, tool="ptxas")], "a: 1", "s")

@@ -156,6 +156,11 @@ def _column(text: str, bits: int) -> str:
     return text if bits == 32 else f"({text}) / {32 // bits}"
 
 
+def longest(words: int) -> int:
+    """Return how many of so many registers a thread the first and longest instruction moves."""
+    return min(MOST, 1 << words.bit_length() - 1) if words else 0
+
+
 def _pieces(
     lowering: Lowering, verb: Literal["ld", "st"], fragment: FragmentOperand, first: int, count: int
 ) -> Iterator[Piece]:
@@ -166,7 +171,7 @@ def _pieces(
         word, left, columns = first // 2, count // 2, 2
     column = 0
     while left:
-        size = min(MOST, 1 << left.bit_length() - 1)
+        size = longest(left)
         one = Instruction(verb, size, fragment.dtype, fragment.lanes)
         yield Piece(lowering.device(one.name, partial(instruction, one)), word, column)
         word, left, column = word + size, left - size, column + size * columns

@@ -191,6 +191,12 @@ def _judge(message: LogMessage, spec_name: str, usage: Usage | None) -> tuple[Ru
             f"{int(scarce[1])}",
             "give a warpgroup fewer columns of an accumulator, or the CTA fewer threads",
         )
+    if "register allocation failed" in text.lower():  # with a count of its own, whatever `registers` says
+        return (
+            REGISTERS_RUN_OUT,
+            "an instruction needs more registers at a time than a thread of its task has",
+            "give the task more `registers`, or move fewer columns of a fragment at a time",
+        )
     rule = DOES_NOT_COMPILE if message.severity is LogSeverity.ERROR else COMPILER_WARNING
     asserted = _ASSERTION.match(text)
     if asserted and message.file == SOURCE_NAME:

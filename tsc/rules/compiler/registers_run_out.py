@@ -1,13 +1,14 @@
-"""Has an instruction that names more registers than a thread has when the kernel starts.
+"""Has an instruction that names more registers than a thread has.
 
 What it does
     Reports that the assembler refuses an instruction, most often a `wgmma` with a wide accumulator, and how
     many registers it would need.
 
 Why is this bad
-    There is no kernel. The assembler goes by the count at the start, which is the same for all threads;
-    `registers` of a task, which moves them afterwards, comes too late. The check finds what a `wgmma` of the
-    schedule needs (`too-few-registers-at-start`), and not what the assembler adds to it.
+    There is no kernel. For a `wgmma` the assembler goes by the count at the start, which is the same for all
+    threads; `registers` of a task, which moves them afterwards, comes too late. The check finds what the
+    schedule asks for (`too-few-registers-at-start`, `fragments-exceed-registers`), and not what the assembler
+    adds to it.
 
 Example
     math: {warps: 12, registers: 160, schedule: [...]}       # with the loader 512 threads, 128 registers each
@@ -24,5 +25,5 @@ RULE = Rule(
     "TSC507",
     "registers-run-out",
     Severity.ERROR,
-    "an instruction needs more registers than threads start with",
+    "an instruction needs more registers than a thread has",
 )

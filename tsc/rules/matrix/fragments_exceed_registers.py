@@ -3,7 +3,9 @@
 What it does
     Adds up the registers of the fragments that a task needs at the same time, from the step that writes each
     to the last one that uses it, and compares with those of its warpgroup: `registers` of the task, or its
-    share of those that the CTA starts with. At least 26 have to be left for all else.
+    share of those that the CTA starts with. At least 26 have to be left for all else. On Blackwell, where
+    values go from fragment to fragment while they are moved, it compares what one instruction of a
+    `tcgen05_ld` or `tcgen05_st` moves: up to 128 registers.
 
 Why is this bad
     What does not fit moves to local memory, and matrix products are made to wait for each other; or the
@@ -23,9 +25,12 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.emit.roles import LEAST, MOST, STEP, register_pool, warpgroup_registers
+from tsc.ops.tensor_moves import longest
+from tsc.program.fragments import fragment_of
 from tsc.program.model import Program, Task
 from tsc.rules.matrix.live import peak
 from tsc.rules.matrix.products import once
+from tsc.rules.matrix.tensor_moves import TensorMove, tensor_moves
 
 RULE = Rule(
     "TSC230", "fragments-exceed-registers", Severity.ERROR, "fragments need more registers than a thread has"
@@ -33,12 +38,15 @@ RULE = Rule(
 
 SOUND = True
 BESIDE = 26  # addresses, counters and descriptors: with 24 the assembler spills hundreds, or ignores counts
+MOVED = 16  # the same beside a `tcgen05_ld`: with 8 the assembler spills a few, with none it gives up
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each task whose fragments do not fit."""
     if program.target is not None and program.target.hopper:  # elsewhere they lie otherwise
         yield from once(it for task in program.tasks for it in _judge(program, task))
+    if program.target is not None and program.target.blackwell:
+        yield from once(it for move in tensor_moves(program) for it in _moved(program, move))
 
 
 def _judge(program: Program, task: Task) -> Iterator[Finding]:
@@ -63,6 +71,32 @@ def _judge(program: Program, task: Task) -> Iterator[Finding]:
         f"{BESIDE} at least for all else",
         Place((*task.route, "registers")) if asked else Place(task.route, "key"),
         (Place(most.step.route, label="all of these are needed here"),),
+        help=mend,
+    )
+
+
+def _moved(program: Program, move: TensorMove) -> Iterator[Finding]:
+    """Judge the longest instruction of a move, all of whose registers are taken at once."""
+    task, groups = move.task, warpgroup_registers(program)
+    fragment, first = fragment_of(program, task, move.fragment.name), (task.first_warp or 0) // 4
+    if fragment is None or not fragment.columns or task.first_warp is None or first >= len(groups):
+        return
+    words = fragment.words * min(fragment.columns, move.buffer.shape[-1]) // fragment.columns
+    taken, has = longest(words), groups[first]
+    if taken < has:
+        return
+    wanted = -(-(taken + MOVED) // STEP) * STEP
+    asked = task.registers is not None
+    if wanted <= _at_most(program, task):
+        mend = f"write `registers: {wanted}` or more" + ("" if asked else " for it, and fewer elsewhere")
+    else:
+        mend = f"move fewer columns of `{fragment.name}` at a time"
+    yield Finding(
+        RULE.name,
+        f"an instruction of `{move.step.verb}` moves {taken} registers of `{fragment.name}` a thread, and "
+        f"`{task.name}` has {has}, of which all else needs {MOVED}",
+        Place((*task.route, "registers")) if asked else Place(task.route, "key"),
+        (Place(move.step.route, label="moved here"),),
         help=mend,
     )
 
