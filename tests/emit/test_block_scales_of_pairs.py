@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.codegen.headers import needs_cpp
 from tests.codegen.machine_code import disassembled, loop_with, words
 from tests.emit.kernels import cuda, document, program_of
+from tests.emit.on_host import run_on_host
 from tests.emit.test_block_scales import ARCHS, ROOT, built, powers, text_of
 from tests.emit.test_pairs import arrivals, inits, waits
+from tsc.emit import manifest
 from tsc.prove.proof import prove
 from tsc.prove.translate import translate
 
@@ -118,6 +121,37 @@ def test_as_many_arrive_as_a_barrier_is_set_up_for(spec: str) -> None:
     count, come, places = inits(text), arrivals(text, 2), waits(text, 2)
     assert {place: come[place] for place in places} == {place: count[place[0]] for place in places}
     assert {place for place in come if come[place]} <= places
+
+
+LOADED = "to: ab.scale_b}"
+SHARED = {  # CTAs, the cluster, how the factors of `b` come to all, and the pairs that each CTA hears of
+    "by halves": (2, "{m: 2}", "multicast: m", {1}),
+    "by the first one": (2, "{m: 2}", "multicast: m, share: leader", {1}),
+    "of four": (4, "{m: 4}", "multicast: m, share: leader", {1, 2}),
+    "beside another pair": (4, "{m: 2, n: 2}", "multicast: m", {2}),
+}
+
+
+@needs_cpp
+@pytest.mark.parametrize("how", SHARED)
+def test_factors_that_both_share(how: str, tmp_path: Path) -> None:
+    ctas, cluster, option, pairs = SHARED[how]
+    spec = TEXT.replace("{m: 2}", cluster).replace(LOADED, LOADED.replace("}", f", {option}}}"))
+    if "n: 2" in cluster:
+        spec = spec.replace("to: ab.a}", "to: ab.a, multicast: n}")
+    program = program_of(document(spec))
+    found = translate(program)
+    assert prove(found.system).outcome == "proved"
+    # One commit stands for both of a pair.
+    counts = {
+        barrier.count
+        for barrier, source in zip(found.system.barriers, found.barriers, strict=True)
+        if (source.owner, source.side) == ("ab", "empty")
+    }
+    assert counts == pairs
+    facts = manifest(program, document=document(spec))
+    ran = run_on_host(cuda(document(spec)), facts, {"m": 1400, "n": 640, "k": 2048}, tmp_path)
+    assert ran.counts["phases"] > 0 and facts["cluster"][0] * facts["cluster"][1] == ctas
 
 
 def test_a_copy_that_the_proof_does_not_order_is_found() -> None:

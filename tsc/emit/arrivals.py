@@ -12,7 +12,7 @@ from tsc.emit.kernel import Kernel
 from tsc.ops.base import Engine
 from tsc.program.arrivals import Side, Who, arrivals, one_of_all, who
 from tsc.program.model import Program, RingUse
-from tsc.program.multicast import Shared, ranks, reached
+from tsc.program.multicast import Shared, ranks, reached, tellers
 
 
 def weight(kernel: Kernel, by: Who) -> int:
@@ -27,6 +27,13 @@ def shared(program: Program, members: Iterable[str], copy: int) -> tuple[Shared,
     return tuple(sorted({one for ring in rings if ring is not None for one in ring.shared}))
 
 
+def group_of(program: Program, members: Iterable[str], copy: int) -> int:
+    """Return how many CTAs read some rings as one: 2 where the tensor cores of a pair do."""
+    rings = (program.pipelines.get((name, copy)) for name in members)
+    by_core = any(ring is not None and ring.kind.endswith("Umma") for ring in rings)
+    return program.spec.launch.cta_group if by_core else 1
+
+
 def by_rank(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> tuple[int, ...]:
     """Count the arrivals at a barrier in each CTA of a cluster: a stage is free to be filled again where the
     loads of a CTA go to when the readers of all CTAs that they reach have arrived.
@@ -38,7 +45,8 @@ def by_rank(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side) -> 
             # Bytes are no arrivals: the leader of a pair announces those of both, and arrives alone for them.
             count += counted(kernel, members, copy, side, announced=False)
         return tuple(count for _ in ranks(extents))
-    return tuple(count * len(reached(loads, extents, rank)) for rank in ranks(extents))
+    group = group_of(kernel.program, members, copy)
+    return tuple(count * tellers(reached(loads, extents, rank), group) for rank in ranks(extents))
 
 
 def counted(kernel: Kernel, members: tuple[str, ...], copy: int, side: Side, announced: bool = True) -> int:

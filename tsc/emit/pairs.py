@@ -49,9 +49,15 @@ def mask(function: Function, loads: Iterable[Shared]) -> str:
         raise Refused("products of a pair in both of its CTAs are not generated: its leader issues them")
     if kernel.cluster_size == 2:
         return "3"
-    others = tuple(one for one in loads if kernel.axis(one.axis)[0] > 1)
-    if not others:
-        return function.hoisted("u32", "pair", "3u << cluster_rank()")
-    # The neighbour has the same place along all axes but the first, so that the next ranks fill its stages.
-    own = function.hoisted("u32", "fillers", fillers_mask(function, others))
-    return function.hoisted("u32", "pair_fillers", f"{own} | {own} << 1")
+    along = kernel.rank_order()[0][0]
+    beside = tuple(one for one in loads if one.axis == along and not one.sent)
+    others = tuple(one for one in loads if one not in beside and kernel.axis(one.axis)[0] > 1)
+    if others:
+        # The neighbour has the same place along these axes, so that the next ranks fill its stages.
+        own = function.hoisted("u32", "fillers", fillers_mask(function, others))
+        text = function.hoisted("u32", "pair_fillers", f"{own} | {own} << 1")
+    else:
+        text = function.hoisted("u32", "pair", "3u << cluster_rank()")
+    if beside and kernel.axis(along)[0] > 2:
+        text = function.hoisted("u32", "row_fillers", f"{text} | {fillers_mask(function, beside)}")
+    return text

@@ -73,6 +73,14 @@ def reached(shared: Iterable[Shared], extents: Extents, rank: int) -> tuple[int,
     return tuple(sorted(found))
 
 
+def tellers(ctas: Iterable[int], group: int) -> int:
+    """Return how many tell that CTAs have read what was filled: each or, where `group` is 2, each pair.
+
+    Pairs lie along the axis along which ranks run fastest.
+    """
+    return len({rank // group for rank in ctas})
+
+
 def fillers(shared: Iterable[Shared], extents: Extents, rank: int) -> tuple[int, ...]:
     """Return the CTAs whose loads fill stages of this one, itself included: who reads here tells them."""
     found = {rank}

@@ -11,7 +11,7 @@ from tsc.program.accesses import Meanings, Touch, touches
 from tsc.program.arrivals import arrivals, one_of_all
 from tsc.program.expand import operand_of
 from tsc.program.model import Memory, Pipeline, RingUse, Task, Work
-from tsc.program.multicast import Shared, reached
+from tsc.program.multicast import Shared, reached, tellers
 from tsc.program.sending import sending
 from tsc.program.tree import Block, Step, blocks
 from tsc.spec.document import Spec
@@ -166,7 +166,7 @@ def pipelines(
                 kind="AsyncStore" if store else source + sink,
                 stages=memory.stages or 0,
                 full_arrivals=_total(fulls, one_of_all(memory, "write")),
-                empty_arrivals=len(reached(shared, tuple(cluster.items()), 0)) * readers,
+                empty_arrivals=tellers(reached(shared, tuple(cluster.items()), 0), pair) * readers,
                 tx_bytes=None if loaded is None else loaded * (pair if sink == "Umma" else 1),
                 producers=tuple(use.task for use in producers),
                 consumers=tuple(use.task for use in consumers),

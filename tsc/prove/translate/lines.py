@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tsc.emit.arrivals import counted, shared
+from tsc.emit.arrivals import counted, group_of, shared
 from tsc.emit.kernel import Kernel
 from tsc.ops.base import Engine as By
 from tsc.program.accesses import Touch, touches
 from tsc.program.arrivals import Side as Direction
 from tsc.program.arrivals import arrivals, one_of_all
 from tsc.program.model import Memory, Order, Program, RingUse, Task
-from tsc.program.multicast import fillers, reached
+from tsc.program.multicast import fillers, reached, tellers
 from tsc.program.rings import loaded_bytes
 from tsc.program.sending import copies
 from tsc.program.tree import Step
@@ -113,7 +113,8 @@ class Lines:
         members = program.groups[owner].members if owner in program.groups else (memory.name,)
         count = counted(self.kernel, members, copy, direction)
         if direction == "read":
-            return count * len(reached(shared(program, members, copy), self.cluster.order, cta))
+            loads, group = shared(program, members, copy), group_of(program, members, copy)
+            return count * tellers(reached(loads, self.cluster.order, cta), group)
         for other in self.cluster.ranks():
             found = self._heard(members, copy, cta, other) if other != cta else []
             count += max(found, default=0) if one_of_all(memory, "write") else sum(found)

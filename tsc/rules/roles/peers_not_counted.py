@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Pipeline, Program
-from tsc.program.multicast import ranks, reached
+from tsc.program.multicast import ranks, reached, tellers
 from tsc.spec.wording import series
 
 RULE = Rule(
@@ -66,10 +66,9 @@ def check(program: Program) -> Iterator[Finding]:
 
 def of_one_cta(program: Program, ring: Pipeline, wanted: int | None) -> bool:
     """Whether a count of arrivals is that of one CTA's readers, and those of others are missing."""
-    axes = dict(program.cluster)
     if differs(program, ring):
         return False
-    ctas = 2 if by_pair(program, ring) else 1 + sum(axes.get(axis, 1) - 1 for axis in ring.multicast)
+    ctas = 2 if by_pair(program, ring) else told(program, ring, 0)
     return ctas > 1 and wanted is not None and wanted * ctas == ring.empty_arrivals
 
 
@@ -80,4 +79,10 @@ def by_pair(program: Program, ring: Pipeline) -> bool:
 
 def differs(program: Program, ring: Pipeline) -> bool:
     """Whether the readers that a CTA counts differ between the CTAs of a cluster."""
-    return len({len(reached(ring.shared, program.cluster, rank)) for rank in ranks(program.cluster)}) > 1
+    return len({told(program, ring, rank) for rank in ranks(program.cluster)}) > 1
+
+
+def told(program: Program, ring: Pipeline, rank: int) -> int:
+    """Return how many CTAs, or pairs that read as one, answer for what the loads of a CTA fill."""
+    group = program.spec.launch.cta_group if ring.kind.endswith("Umma") else 1
+    return tellers(reached(ring.shared, program.cluster, rank), group)
