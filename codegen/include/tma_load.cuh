@@ -5,6 +5,8 @@
 
 // Coordinates of the box's first element, that of the contiguous dimension first; they may be negative. What
 // lies outside the tensor is filled, and its bytes are counted down at `barrier` all the same.
+// NOTES: an H200 answers a contiguous coordinate that is no multiple of 16 bytes by an illegal-instruction
+// fault.
 template <int CACHE = CACHE_NORMAL, class... I>
 DEVICE void tma_load(u32 to, const TensorMap& map, u32 barrier, I... coordinates) {
   const int at[] = {static_cast<int>(coordinates)...};

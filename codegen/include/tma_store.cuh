@@ -8,7 +8,7 @@
 // Coordinates as in tma_load, but none is negative. What lies past the tensor's end is not written, but along
 // the contiguous dimension for the last 16 bytes that begin inside: those are written whole.
 // NOTES: an H200 answers a store by an illegal-instruction fault where a coordinate is negative, or where the
-// contiguous one is no multiple of 16 bytes; loads take both.
+// contiguous one is no multiple of 16 bytes. Loads take the former, but not the latter.
 template <int CACHE = CACHE_NORMAL, class... I>
 DEVICE void tma_store(const TensorMap& map, u32 from, I... coordinates) {
   const int at[] = {static_cast<int>(coordinates)...};

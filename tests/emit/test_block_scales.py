@@ -130,4 +130,4 @@ def test_elements_of_four_bits_are_loaded_by_bytes() -> None:
 def test_odd_places_are_refused() -> None:
     odd = TEXT.replace("[block.x * BM, loop * BK], to: ab.a", "[block.x * BM, loop * BK + 1], to: ab.a")
     report = check_reading(parse(odd, "spec.tsc.yaml", "yaml"), parse_overrides((), ()))
-    assert ["moves whole bytes" in it.message for it in report.found] == [True]
+    assert ["16 bytes of a row, 32 elements of `a`" in it.message for it in report.found] == [True]

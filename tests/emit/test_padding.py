@@ -91,7 +91,7 @@ def test_a_box_that_ends_before_the_tensor_needs_nothing() -> None:
 @pytest.mark.parametrize("store", ["tma_store", "tma_reduce"])
 def test_rows_that_never_end_at_whole_16_bytes_are_refused(store: str) -> None:
     (found,) = plan(spec("[m, 129]", store=store)).refusals
-    assert found.rule == "store-inside-16-bytes"
+    assert found.rule == "box-inside-16-bytes"
     assert found.sentence == (
         f"`{store}` writes rows of `y` in whole 16 bytes, and one of `129` elements ends inside them"
     )
@@ -113,26 +113,25 @@ SMALL = "dims: {m: {max: 4096}}"
         ("bf16", "m * 8 + 1", 8, "tma_store"),
     ],
 )
-def test_a_store_that_may_begin_inside_16_bytes_is_refused(
-    dtype: str, at: str, unit: int, store: str
-) -> None:
-    (found,) = plan(spec("[m, 4096]", store=store, dtype=dtype, at=at, rest=SMALL)).refusals
-    assert found.rule == "store-inside-16-bytes"
-    assert found.sentence == (
-        f"`{store}` begins at whole 16 bytes of a row, {unit} elements of `y`, and `{at}` may be no "
+def test_a_box_that_may_begin_inside_16_bytes_is_refused(dtype: str, at: str, unit: int, store: str) -> None:
+    found = plan(spec("[m, 4096]", store=store, dtype=dtype, at=at, rest=SMALL)).refusals
+    assert [fault.sentence for fault in found] == [
+        f"`{verb}` begins at whole 16 bytes of a row, {unit} elements of `{name}`, and `{at}` may be no "
         f"multiple of {unit}"
-    )
-    assert found.help == f"make it a multiple of {unit}, or store by threads"
+        for verb, name in (("tma_load", "x"), (store, "y"))
+    ]
+    assert {fault.rule for fault in found} == {"box-inside-16-bytes"}
+    assert {fault.help for fault in found} == {f"make it a multiple of {unit}, or copy by threads"}
 
 
 @pytest.mark.parametrize("at", ["block.x * 8", "min(block.x * 64, 128)", "m * 8", "block.x * 4 // 8 * 8"])
-def test_a_store_that_begins_at_whole_16_bytes_needs_nothing(at: str) -> None:
+def test_a_box_that_begins_at_whole_16_bytes_needs_nothing(at: str) -> None:
     assert assertions(spec("[m, 4096]", at=at, rest=SMALL)) == {}
 
 
-def test_where_dims_place_a_store_the_loader_asserts_them() -> None:
+def test_where_dims_place_a_box_the_loader_asserts_them() -> None:
     found = assertions(spec("[m, 4096]", at="block.x * 64 + m", rest=SMALL))
-    begins = "that `tma_store` to `y` begins at whole 16 bytes of a row needs `m` to be a multiple of 8"
+    begins = "that `tma_load` of `x` begins at whole 16 bytes of a row needs `m` to be a multiple of 8"
     assert found == {"m % 8 == 0": begins}
 
 

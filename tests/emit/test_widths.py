@@ -192,7 +192,7 @@ def far(most: int, at: str, verb: str) -> tuple[list[str], list[str]]:
         (2**31 - 1, "block.x * 256 + 256", "tma_store", ["n <= 2147483392", "n % 16 == 0"]),
         (2**31 - 300, "block.x * 256 + 256", "tma_store", ["n % 16 == 0"]),
         (2**33, "block.x * 256", "tma_load", ["n <= 2147483647"]),
-        (2**33, "n - 256", "tma_load", ["n <= 2147483647"]),
+        (2**33, "n - 256", "tma_load", ["n % 16 == 0", "n <= 2147483647"]),
     ],
 )
 def test_coordinates_of_tma_have_32_bits_or_a_dim_is_held_below_it(

@@ -133,8 +133,7 @@ def transfer(
         lowering.refuse(
             f"`{verb}` changes no dtype, and here it goes between `{tensor.dtype}` and `{buffer.dtype}`"
         )
-    if verb in STORES:
-        _hold_begin(lowering, tensor, at[tensor.major], verb)
+    _hold_begin(lowering, tensor, at[tensor.major], verb)
     if tensor.bits < 8:
         tensor, buffer, at = _in_bytes(lowering, tensor, buffer, at, verb)
     covered = memory_order(tensor, buffer)
@@ -198,9 +197,7 @@ def _in_bytes(
     """Return a copy of elements of less than a byte as one of bytes, which is how its map describes them."""
     each, major = 8 // tensor.bits, tensor.major
     what = f"`{verb}` of `{tensor.name}` by whole bytes"
-    if buffer.shape[-1] % each or any(
-        not lowering.need_multiple(expr, each, what) for expr in (at[major], tensor.shape[major])
-    ):
+    if buffer.shape[-1] % each or not lowering.need_multiple(tensor.shape[major], each, what):
         lowering.refuse(f"`{verb}` moves whole bytes, which hold {each} elements of `{tensor.name}` each")
 
     def whole(expr: Expr) -> Expr:
@@ -213,17 +210,17 @@ def _in_bytes(
 
 
 def _hold_begin(lowering: Lowering, tensor: TensorOperand, first: Expr, verb: str) -> None:
-    """Let a box of a store begin at whole 16 bytes of a row: an H200 answers one that does not by an
-    illegal-instruction fault. Loads begin anywhere.
+    """Let a box begin at whole 16 bytes of a row: an H200 answers one that does not, of a load or a store, by
+    an illegal-instruction fault.
     """
     unit = UNIT * 8 // tensor.bits
-    what = f"that `{verb}` to `{tensor.name}` begins at whole {UNIT} bytes of a row"
+    what = f"that `{verb}` of `{tensor.name}` begins at whole {UNIT} bytes of a row"
     if not lowering.need_multiple(first, unit, what):
         lowering.fault(
-            "store-inside-16-bytes",
+            "box-inside-16-bytes",
             f"`{verb}` begins at whole {UNIT} bytes of a row, {unit} elements of `{tensor.name}`, and "
             f"`{first.text}` may be no multiple of {unit}",
-            f"make it a multiple of {unit}, or store by threads",
+            f"make it a multiple of {unit}, or copy by threads",
         )
 
 
@@ -241,7 +238,7 @@ def _hold_rows(lowering: Lowering, tensor: TensorOperand, first: Expr, extent: i
     edit = f"make `{limit.text}` a multiple of {UNIT * 8 // tensor.bits},{promise} or store by threads"
     if not lowering.need_whole_rows(name, UNIT, f"{reason}: {edit}"):
         ends = f"{reason}, and one of `{limit.text}` elements ends inside them"
-        lowering.fault("store-inside-16-bytes", ends, edit)
+        lowering.fault("box-inside-16-bytes", ends, edit)
 
 
 def _wraps(lowering: Lowering, item: Expr, extent: int) -> bool:

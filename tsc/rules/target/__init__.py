@@ -6,6 +6,7 @@ from types import ModuleType
 
 from tsc.rules.target import (
     assertion_fails,
+    box_inside_16_bytes,
     box_of_other_order,
     bulk_copy_does_not_fit,
     bulk_copy_outside,
@@ -28,7 +29,6 @@ from tsc.rules.target import (
     row_pitch,
     scalar_of_narrow_dtype,
     store_before_the_tensor,
-    store_inside_16_bytes,
     tma_box_does_not_fit,
     uneven_share,
     unfinished_read,
@@ -47,7 +47,7 @@ RULES: tuple[ModuleType, ...] = (
     bulk_copy_does_not_fit,
     multicast_of_different_boxes,
     store_before_the_tensor,
-    store_inside_16_bytes,
+    box_inside_16_bytes,
     reduction_of_wrong_dtype,
     bulk_copy_outside,
     nan_fill_of_integers,
