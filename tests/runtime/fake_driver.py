@@ -114,6 +114,9 @@ class FakeDriver:
     def cuDevicePrimaryCtxRetain(self, device: int) -> tuple[Any, ...]:
         return self._record("cuDevicePrimaryCtxRetain", device), device
 
+    def cuCtxGetCurrent(self) -> tuple[Any, ...]:
+        return SUCCESS, self.contexts[-1] + 1 if self.contexts else 0
+
     def cuCtxGetDevice(self) -> tuple[Any, ...]:
         if not self.contexts:
             return bindings.CUresult.CUDA_ERROR_INVALID_CONTEXT, None

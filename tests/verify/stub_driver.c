@@ -29,6 +29,7 @@ int cuDevicePrimaryCtxRetain(void** context, int device) { return (void)device, 
 int cuCtxSetCurrent(void* context) { return context != HANDLE; }
 int cuCtxPushCurrent(void* context) { return context != HANDLE; }
 int cuCtxPopCurrent(void** context) { return *context = HANDLE, 0; }
+int cuCtxGetCurrent(void** context) { return *context = HANDLE, 0; }
 int cuCtxGetDevice(int* device) { return *device = 0, 0; }
 int cuCtxSynchronize(void) { return 0; }
 int cuLibraryLoadData(void** library, const void* code, void* a, void* b, unsigned c, void* d, void* e, unsigned f) {
@@ -82,7 +83,7 @@ int cuLaunchKernelEx(const void* config, void* kernel, void** parameters, void**
 static const struct { const char* name; void* function; } FUNCTIONS[] = {
     ENTRY(cuInit), ENTRY(cuDriverGetVersion), ENTRY(cuDeviceGetCount), ENTRY(cuDeviceGet), ENTRY(cuDeviceGetName),
     ENTRY(cuDeviceGetAttribute), ENTRY(cuDevicePrimaryCtxRetain), ENTRY(cuCtxSetCurrent), ENTRY(cuCtxPushCurrent),
-    ENTRY(cuCtxPopCurrent), ENTRY(cuCtxGetDevice), ENTRY(cuCtxSynchronize), ENTRY(cuLibraryLoadData),
+    ENTRY(cuCtxPopCurrent), ENTRY(cuCtxGetCurrent), ENTRY(cuCtxGetDevice), ENTRY(cuCtxSynchronize), ENTRY(cuLibraryLoadData),
     ENTRY(cuLibraryUnload), ENTRY(cuLibraryGetKernel), ENTRY(cuKernelGetFunction), ENTRY(cuKernelGetAttribute),
     ENTRY(cuKernelSetAttribute), ENTRY(cuPointerGetAttribute), ENTRY(cuStreamIsCapturing),
     ENTRY(cuThreadExchangeStreamCaptureMode), ENTRY(cuMemAlloc), ENTRY(cuMemFree), ENTRY(cuMemcpyHtoD),

@@ -50,6 +50,7 @@ class Driver(Protocol):
     cuDeviceGetName: Callable[[int, int], Outcome]
     cuDeviceGetAttribute: Callable[[Any, int], Outcome]
     cuDevicePrimaryCtxRetain: Callable[[int], Outcome]
+    cuCtxGetCurrent: Callable[[], Outcome]
     cuCtxGetDevice: Callable[[], Outcome]
     cuCtxPushCurrent: Callable[[Any], Outcome]
     cuCtxPopCurrent: Callable[[], Outcome]
@@ -142,6 +143,11 @@ class Cuda:
 
     def current_device(self) -> int | None:
         """The GPU of the calling thread's context, None without a context."""
+        # Asked first, because asking for the device where there is no context is an error to whoever traces
+        # the calls, as compute-sanitizer does.
+        status, context = self.driver.cuCtxGetCurrent()
+        if status or not int(context):
+            return None
         status, *rest = self.driver.cuCtxGetDevice()
         return None if status else int(rest[0])
 
