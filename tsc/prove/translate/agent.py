@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
 from tsc.emit.places import loads_written, stores
@@ -198,6 +199,18 @@ class AgentMaker:
             own = self.fills(memory, copy)
             clears = tuple(tuple(one for one in stage if one not in shared) for stage in own)
         return Wait(step.route, barrier, cursor, lag=1 if writes else 0, clears=clears)
+
+    def drains(self) -> list[Node]:
+        """Return the waits at the end of the task for every stage that has to come back before its CTA goes,
+        each as if it were taken once more.
+        """
+        found: list[Node] = []
+        for (memory, copy), step in self.view.rings.drained().items():
+            end = self.view.rings.end(memory, copy, "write")
+            if self.part != "others" or end.everybody:
+                wait = replace(self.take(step, memory, copy, "write"), clears=())
+                found += [wait] * (end.pipeline.stages // end.stride)
+        return found
 
     def fills(self, memory: Memory, copy: int) -> Cells:
         """Return what each stage gets from this agent between `acquire` and `commit`."""

@@ -62,7 +62,7 @@ def translate(program: Program) -> Translation:
         makers += [AgentMaker(frame, view, cta, part) for cta in here for part in parts_of(view)]
     frame.fillers += [maker.fills for maker in makers]
     for maker in makers:
-        body = Walker(maker).block(maker.task.tree)
+        body = (*Walker(maker).block(maker.task.tree), *maker.drains())
         takers += takers_of(len(agents), maker)
         label = maker.task.label + (f" in CTA {maker.cta}" if cluster.size > 1 else "")
         label += f", {maker.part}" if maker.part != "all" else ""

@@ -145,4 +145,6 @@ def _untie(teller: Teller, ring: list[Blocked]) -> str:
             if who:
                 more = f"more than {count(stages, 'stage')}"
                 return f"let {who} release {owner} before the step it waits at, or give {owner} {more}"
+            # Where peers or the tensor core read a ring, its filler waits at its end until all has come back.
+            return f"release {owner} behind its last read"
     return "let one of them do its part before it waits"
