@@ -11,6 +11,7 @@ from tsc.emit.plan import Compound, Item, Statement
 from tsc.emit.ring_places import RingPlaces
 from tsc.emit.scope import Scope
 from tsc.expr import Expr
+from tsc.ops.base import Engine
 from tsc.ops.lowering import Refused
 from tsc.program.accesses import touches
 from tsc.program.arrivals import Side, Who, steps_of, who
@@ -254,6 +255,18 @@ class Rings(RingPlaces):
         if end.held:
             items.append(Statement("count", {"name": end.held}))
         return items
+
+    def drained(self) -> dict[tuple[Memory, int], Step]:
+        """Return the rings of which the task waits at its end until every stage has come back, with the
+        first `acquire` of each: those of which peers or the tensor core give stages back.
+        """
+        found: dict[tuple[Memory, int], Step] = {}
+        for step in self.task.steps():
+            for memory, copy in self.members(step) if step.verb == "acquire" else ():
+                engines = self.kernel.engines(memory.name, copy)[0]
+                if self.kernel.reaches(memory.name, copy) or Engine.TCGEN05.value in engines:
+                    found.setdefault((memory, copy), step)
+        return found
 
     def drain(self, end: RingEnd) -> list[Item]:
         """Wait until every stage has been given back, as if each were taken once more."""

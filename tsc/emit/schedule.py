@@ -74,13 +74,9 @@ class Schedule:
         """
         items: list[Item] = []
         peers = False
-        for memory, copy in dict.fromkeys(
-            ring for step in self.task.steps() if step.verb == "acquire" for ring in self.rings.members(step)
-        ):
-            reaches = self.kernel.reaches(memory.name, copy)
-            peers |= reaches
-            if reaches or Engine.TCGEN05.value in self.kernel.engines(memory.name, copy)[0]:
-                items += self.rings.drain(self.rings.end(memory, copy, "write"))
+        for memory, copy in self.rings.drained():
+            peers |= self.kernel.reaches(memory.name, copy)
+            items += self.rings.drain(self.rings.end(memory, copy, "write"))
         who = "Peers'" if peers else "The tensor core's"
         note = Comment(f"{who} last arrivals have to land while this CTA's shared memory is there.")
         return [note, *items] if items else []
@@ -180,7 +176,8 @@ class Schedule:
         """Lower a step, with the syncs and fences that it needs before it."""
         if self.queue.is_own(step):
             items = self.queue.step(step)
-            return [Comment(step_text(step, self.document)), *items] if items else []
+            waits = self.waits(self.tensor_waits.ahead.get(step.index, Waits()))
+            return [Comment(step_text(step, self.document)), *waits, *items] if items else []
         if step.index in self.tensor_waits.refused:
             raise Refused(self.tensor_waits.refused[step.index])
         items = self.waits(self.tensor_waits.ahead.get(step.index, Waits()))

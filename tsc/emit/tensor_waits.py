@@ -1,8 +1,9 @@
 """Waits for what a task's warps move between tensor memory and registers: where they stand, by a walk.
 
 A wait is for all that its warp has begun, so it stands as late as it may: before the first use of a fragment,
-and before others hear that a stage has been read or filled. Warps have lanes of their own, but warpgroups
-share columns: before one moves what another one did, all meet."""
+and before others hear of anything. What they hear need not be of the same stage: whoever gives it back, or
+fills it next, may know by a barrier, another ring or the next tile that it has been read. Warps have lanes of
+their own, but warpgroups share columns: before one moves what another one did, all meet."""
 
 from __future__ import annotations
 
@@ -64,8 +65,8 @@ class TensorWaits:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What may be under way: loads into fragments, and from and to which tensor memory; and which of the
-    memory that no ring guards was touched since others last heard of it, or not yet since they were heard.
+    """What may be under way: loads into fragments, and from and to which tensor memory; and which of it was
+    touched since others last heard of it, or not yet since they were heard.
     `moved` is what warpgroups moved since they last met.
     """
 
@@ -113,7 +114,7 @@ class _Walk:
 
     def run(self) -> TensorWaits:
         moves = any(touch.engine is Engine.TMEM for found in self.touched.values() for touch in found)
-        if not moves and not self.plain:
+        if not moves and not self.used:
             return TensorWaits({}, {}, Waits(), {})
         left = self.block(self.task.tree, _State(), ())
         at_end = Waits(bool(left.read), bool(left.written))
@@ -185,7 +186,7 @@ class _Walk:
         if waits.meets:
             state = replace(state, moved=frozenset())
         if step.verb in _HEAR and not self.own(step):
-            state = replace(state, unheard=_NONE if self.fenced(step) else self.plain)
+            state = replace(state, unheard=_NONE if self.fenced(step) else self.used)
             taken = {(self.root(ring.ring), ring.copy) for ring in self.rings(step)}
             state = replace(state, moved=frozenset(it for it in state.moved if it.root not in taken))
         if (move := self.move(step)) is not None:
@@ -194,7 +195,7 @@ class _Walk:
             if touch.engine is not Engine.TMEM:
                 continue
             places = frozenset(self.places(touch))
-            state = replace(state, untold=state.untold | places & self.plain)
+            state = replace(state, untold=state.untold | places)
             if touch.operand is not None and touch.operand.kind == "registers":
                 if touch.writes:
                     state = replace(state, fragments=state.fragments | {touch.operand.name})
@@ -214,7 +215,9 @@ class _Walk:
                 loads = loads or (touch.writes and bool(own & state.read)) or self.early(touch, state, behind)
                 stores = stores or (touch.reads and bool(own & state.written))
                 loads = loads or (touch.reads and self.uses(touch, state))
-            elif touch.engine is Engine.TCGEN05 and own & (state.read | state.written | state.untold):
+            elif touch.engine is Engine.TCGEN05 and own & (
+                state.read | state.written | state.untold & self.plain
+            ):
                 self.refused[step.index] = (
                     f"all threads of `{self.task.label}` move parts of `{touch.reference}`, and one of them "
                     "has the tensor core use it; `task_sync` belongs between"
@@ -252,7 +255,10 @@ class _Walk:
         return any(one & wanted for one in found)
 
     def own(self, step: Step) -> bool:
-        """Whether a step is of a store ring, of which no other task hears."""
+        """Whether a step is of a store ring or of a queue without answers, of which no other task hears."""
+        reference, queue = operand_of(step), self.program.queue
+        if queue is not None and reference is not None and reference.name == queue.name:
+            return queue.answers is None
         return any(ring.store_ring for ring in self.rings(step))
 
     def rings(self, step: Step) -> list[Pipeline]:
@@ -268,17 +274,8 @@ class _Walk:
         return None if self.program.memories[ring.ring].kind == "signal" else (ring.ring, ring.copy)
 
     def told(self, step: Step) -> frozenset[Ring]:
-        """Return the tensor memory of which a step tells others: that of its rings, and what has none."""
-        reference = operand_of(step)
-        queue = reference is not None and self.kernel.meaning(reference, self.task, step)
-        if step.verb not in _TELL or (queue and queue.kind == "queue"):
-            return _NONE
-        rings = self.rings(step)
-        if self.own(step):
-            return _NONE
-        if any(self.program.memories[ring.ring].kind == "signal" for ring in rings):
-            return self.used
-        return self.plain | {(self.root(ring.ring), ring.copy) for ring in rings}
+        """Return the tensor memory of which a step tells others: all, whatever it is a step of."""
+        return self.used if step.verb in _TELL and not self.own(step) else _NONE
 
     def early(self, touch: Touch, state: _State, behind: tuple[Block, ...]) -> bool:
         """Whether a load waits for those before it, because what they wrote is used before what it writes: it
