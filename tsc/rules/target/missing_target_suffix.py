@@ -1,8 +1,8 @@
 """Uses instructions of one architecture alone without saying so in `target`.
 
 What it does
-    Checks that `target` ends in `a` where the kernel uses setmaxnreg (`registers`), wgmma, or anything of
-    tensor memory.
+    Checks that `target` ends in `a` where the kernel uses setmaxnreg (`registers`), wgmma, anything of tensor
+    memory, or `policy: clc` in clusters of several CTAs.
 
 Why is this bad
     These instructions exist in the architecture-specific target only; the assembler refuses them
@@ -20,6 +20,7 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
@@ -52,6 +53,9 @@ def _needs(program: Program, target: Target) -> Iterator[tuple[str, Place]]:
             wanted = target.hopper if step.verb.startswith("wgmma") else target.blackwell
             if step.verb.startswith(("wgmma", "tcgen05")) and wanted:
                 yield f"`{step.verb}`", Place((*step.route, step.verb), "key", label="needs it")
+    queue, ctas = program.queue, prod(size for _, size in program.cluster)
+    if queue is not None and queue.policy == "clc" and ctas > 1 and target.blackwell:
+        yield f"`policy: clc` for {ctas} CTAs at once", Place((*queue.route, "policy"), label="needs it")
     for memory in program.memories.values():
         if memory.kind == "tmem" and target.blackwell:
             yield "tensor memory", Place(memory.route, "key", label="needs it")
