@@ -210,7 +210,7 @@ class _Walker:
             case m.Touch():
                 reads = self.bits(node.items, lambda item: not item.write)
                 writes = self.bits(node.items, lambda item: item.write)
-                fresh = self.bits(node.items, lambda item: item.fresh and not item.write)
+                fresh = self.bits(node.items, lambda item: item.fresh)
                 filled = self.bits(node.items, lambda item: item.filled)
                 if node.engine is None:
                     self.step(TOUCH, reads, writes, fresh, filled)

@@ -231,7 +231,7 @@ PAIR = """
             body:
               - acquire: acc
               - domain_loop: cdiv(k, 64)
-                body: [{wait: ab}, {tcgen05_mma: acc, a: ab, b: ab}, {release: ab}]
+                body: [{wait: ab}, {tcgen05_mma: acc, a: ab, b: ab, accumulate: false}, {release: ab}]
               - commit: acc
 """
 

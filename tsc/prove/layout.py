@@ -140,7 +140,7 @@ class Layout:
             if item.write:
                 spread.writes |= 1 << segment
                 spread.fills |= self.filled_bits((segment,))
-            elif item.fresh:
+            if item.fresh:
                 spread.fresh |= 1 << segment
             if item.filled:
                 spread.filled |= self.filled_bits((segment,))

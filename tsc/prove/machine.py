@@ -181,8 +181,8 @@ class Item:
     write: bool
     cursor: int | None = None
     back: int = 0
-    fresh: bool = False  # a read that must find something written before it
-    filled: bool = False  # a read that must find something written since the stage was cleared
+    fresh: bool = False  # reads, and must find something written before it, even if it writes as well
+    filled: bool = False  # likewise something written since the stage was cleared
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from tsc.expr import Expr
 from tsc.expr.normal import poly_of
 from tsc.expr.polynomial import ONE, tree_of, value_of
 from tsc.expr.tree import Compare, Int, Node
+from tsc.ops.tcgen05_mma import Tcgen05Mma
 from tsc.program.model import Program, Task
 from tsc.program.tree import Block, Guard, Loop, Step, TileLoop, walk
 from tsc.program.tree import Node as TreeNode
@@ -211,6 +212,13 @@ class Questions:
                 return self._condition(tree, scope, node.condition)
         return self._unknown(node.verb, scope)
 
+    def holds(
+        self, task: Task, expr: Expr, node: Step, around: tuple[Around, ...], rank: Mapping[str, int]
+    ) -> Test:
+        """Return whether a condition of a step holds there."""
+        scope = self._scope(task, node, around, rank)
+        return self._condition(scope.tree(expr, node.env, rounds=True), scope, expr)
+
     def skip(self, task: Task, node: TileLoop, around: tuple[Around, ...], rank: Mapping[str, int]) -> Test:
         """Return whether `skip_if` of a loop over tiles leaves out the skippable blocks of a tile."""
         if node.skip_if is None:
@@ -271,6 +279,9 @@ class Questions:
         elif isinstance(node, TileLoop) and node.skip_if is not None:
             scope = self.places.scope(task, node, (), at, inside=True)
             yield scope.tree(node.skip_if, node.env), scope
+        elif isinstance(node, Step) and isinstance(node.model, Tcgen05Mma):
+            scope = self.places.scope(task, node, above, at)
+            yield scope.tree(node.model.accumulate, node.env, rounds=True), scope
         elif isinstance(node, Loop) and node.split:
             for side, scope in self._cuts(task, node, above, at):
                 if side is not None:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from tsc.ops.base import Engine as By
 from tsc.ops.base import Mode
 from tsc.ops.cluster_copy import ClusterCopy
+from tsc.ops.tcgen05_mma import Tcgen05Mma
 from tsc.program.accesses import Touch as Access
 from tsc.program.model import Memory, Program
 from tsc.program.names import expressions
 from tsc.program.tree import Guard, Loop, Step, TileLoop
-from tsc.prove.machine import Block, Fence, Item, Load, Node, Target, Test, Touch
+from tsc.prove.asked import FALSE, TRUE, Around
+from tsc.prove.machine import Block, Cells, Fence, If, Item, Load, Node, Target, Test, Touch
 from tsc.prove.translate.agent import AgentMaker
 from tsc.prove.translate.cluster import conditions
 from tsc.prove.translate.fills import destinations
@@ -29,10 +31,11 @@ READERS = frozenset((By.STORE, By.WGMMA, By.TCGEN05))
 
 @dataclass(slots=True)
 class Accesses:
-    """Translates the accesses of one agent; `loops` are those around, innermost first."""
+    """Translates the accesses of one agent; `loops` are those around, innermost first, `around` outermost."""
 
     maker: AgentMaker
     loops: tuple[Round, ...] = ()
+    around: tuple[Around, ...] = ()
 
     def step(self, step: Step) -> list[Node]:
         """Return the instructions of an operation or a work."""
@@ -62,9 +65,17 @@ class Accesses:
     # ---- memory --------------------------------------------------------------------------------------------
 
     def item(
-        self, step: Step, touch: Access, share: tuple[int, int] | None = None, cta: int | None = None
+        self,
+        step: Step,
+        touch: Access,
+        share: tuple[int, int] | None = None,
+        cta: int | None = None,
+        adds: bool | None = None,
     ) -> Item | None:
-        """Return the bytes of an operand in memory, at the stage that it means."""
+        """Return the bytes of an operand in memory, at the stage that it means.
+
+        `adds`: whether an accumulator's old value counts; of other updates nothing is known.
+        """
         maker, operand = self.maker, touch.operand
         memory = maker.program.memories.get(operand.name) if operand is not None else None
         if operand is None or memory is None or memory.kind == "signal":
@@ -73,7 +84,8 @@ class Accesses:
         name = buffer.name if buffer is not None else touch.reference.buffer
         place = maker.cta if cta is None else cta
         cells = maker.frame.bank.cells(memory, operand.copy, name, place, share)
-        fresh = touch.mode == "read"  # what is updated may be written first
+        # What is updated may be written first, unless that is known.
+        fresh = touch.mode == "read" or (touch.mode == "update" and adds is True)
         if not memory.ring:
             return Item(cells, touch.writes, fresh=fresh)
         cursor = self.stage(step, memory, operand.copy, touch.mode)
@@ -81,8 +93,26 @@ class Accesses:
             every = tuple(segment for stage in cells for segment in stage)
             return Item((every,), touch.writes, fresh=fresh)
         if cursor == maker.waited(memory, operand.copy):
-            return Item(cells, touch.writes, cursor, 1, filled=touch.reads)
-        return Item(cells, touch.writes, cursor, 1, fresh)
+            return Item(cells, touch.writes, cursor, 1, filled=touch.reads and adds is not False)
+        anew = fresh and self._emptied(memory, operand.copy, cells)
+        return Item(cells, touch.writes, cursor, 1, fresh and not anew, anew)
+
+    def _emptied(self, memory: Memory, copy: int, cells: Cells) -> bool:
+        """Whether bytes hold nothing to be relied upon once the agent has acquired their stage.
+
+        What others update in a stage before they give it back is there for who fills it next.
+        """
+        maker = self.maker
+        uses = maker.frame.kernel.program.uses
+        if any(
+            use.waits and use.engine_writes for use in uses if (use.ring, use.copy) == (memory.name, copy)
+        ):
+            return False
+        if maker.part == "others" and not maker.view.rings.everybody(memory, copy, "write"):
+            return False  # passes over the stage without looking at it
+        shared = maker.frame.shared(memory, copy)
+        fills = maker.fills(memory, copy) or ((),) * len(cells)
+        return all(set(mine) <= set(own) - shared for mine, own in zip(cells, fills, strict=True))
 
     def stage(self, step: Step, memory: Memory, copy: int, mode: Mode) -> int | None:
         """Return the counter whose last stage an access means."""
@@ -134,13 +164,24 @@ class Accesses:
         return [*self._global(step.route, accesses, None), Touch(step.route, tuple(items), engine)]
 
     def _issue(self, step: Step, accesses: list[Access], name: str) -> list[Node]:
-        items = [
-            item
-            for touch in accesses
-            for cta, _ in destinations(self.maker.frame, step, touch, self.maker.cta)
-            if (item := self.item(step, touch, cta=cta)) is not None
-        ]
-        return [Touch(step.route, tuple(items), self.maker.engine(name))]
+        def issued(adds: bool | None) -> Block:
+            items = [
+                item
+                for touch in accesses
+                for cta, _ in destinations(self.maker.frame, step, touch, self.maker.cta)
+                if (item := self.item(step, touch, cta=cta, adds=adds)) is not None
+            ]
+            return (Touch(step.route, tuple(items), self.maker.engine(name)),)
+
+        if not isinstance(step.model, Tcgen05Mma):
+            return list(issued(None))
+        place = self.maker.frame.cluster.places(self.maker.cta)
+        test = self.maker.frame.questions.holds(
+            self.maker.task, step.model.accumulate, step, self.around, place
+        )
+        if test in (TRUE, FALSE):
+            return list(issued(test == TRUE))
+        return [If(step.route, test, issued(True), issued(False))]
 
     def _wgmma(self, step: Step, accesses: list[Access]) -> list[Node]:
         registers = tuple(self._registers(accesses))

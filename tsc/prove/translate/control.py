@@ -65,7 +65,7 @@ class Walker:
             Round(TILE if isinstance(one.node, TileLoop) else one.node.variable, one.start, one.step)
             for one in reversed(self.around)
         ]
-        return Accesses(self.maker, tuple(loops))
+        return Accesses(self.maker, tuple(loops), self.around)
 
     @property
     def place(self) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tsc.diagnostics.model import Finding, Place
+from tsc.ops.tcgen05_mma import Tcgen05Mma
 from tsc.prove.verdict import Alarm
 from tsc.rules.proof.teller import Teller
 from tsc.rules.proof.trail import given
@@ -15,7 +16,31 @@ def unwritten(rule: str, teller: Teller, alarm: Alarm) -> Finding:
 
 def stale(rule: str, teller: Teller, alarm: Alarm) -> Finding:
     """Tell of a read that finds what an older fill has left."""
-    return _read(rule, teller, alarm, "the fill that it waits for has not written it")
+    own = _in_own_bracket(teller, alarm)
+    since = "nothing has written it since its `acquire`"
+    finds = since if own else "the fill that it waits for has not written it"
+    return _read(rule, teller, alarm, finds)
+
+
+def _in_own_bracket(teller: Teller, alarm: Alarm) -> bool:
+    """Whether who reads fills the stage itself."""
+    task = teller.task(alarm.at.agent)
+    if task is None or alarm.segment is None:
+        return False
+    owner = teller.access(alarm.at, alarm.segment).owner
+    uses = [use for use in teller.program.uses if use.task == task.label]
+    return any(use.acquires and not use.waits for use in uses if owner and use.ring == owner.resource)
+
+
+def _adds(teller: Teller, alarm: Alarm) -> str | None:
+    """Return the accumulator of a product that reads what is not there; nothing where it reads an operand."""
+    step, task = teller.step(alarm.at), teller.task(alarm.at.agent)
+    if step is None or task is None or not isinstance(step.model, Tcgen05Mma) or alarm.segment is None:
+        return None
+    owner = teller.access(alarm.at, alarm.segment).owner
+    accumulator = step.model.tcgen05_mma
+    named = teller.program.meanings.group_members(accumulator.name)
+    return accumulator.text if owner is not None and owner.resource in named else None
 
 
 def _read(rule: str, teller: Teller, alarm: Alarm, finds: str) -> Finding:
@@ -29,13 +54,18 @@ def _read(rule: str, teller: Teller, alarm: Alarm, finds: str) -> Finding:
         for only in (teller.only(agent, route),)
         if route != at.route
     ]
+    sum_ = _adds(teller, alarm)
+    does = "reads" if sum_ is None else "adds to"
+    help = "write it on every path that leads here" if writers else "write it before, or do not read it"
+    if sum_ is not None:
+        help = f"let `accumulate` be false in the first round, as `iter > 0` is, or write `{sum_}` before"
     return Finding(
         rule,
-        f"{teller.name(at.agent)} reads {part} at {teller.quoted(at)}{teller.when(at)}, and "
+        f"{teller.name(at.agent)} {does} {part} at {teller.quoted(at)}{teller.when(at)}, and "
         f"{finds}{given(teller, alarm)}",
-        teller.place(at, f"reads {part}" + (f" ({span})" if span else "")),
+        teller.place(at, f"{does} {part}" + (f" ({span})" if span else "")),
         tuple(writers[:3]),
-        help="write it on every path that leads here" if writers else "write it before, or do not read it",
+        help=help,
     )
 
 

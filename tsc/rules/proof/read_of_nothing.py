@@ -1,8 +1,9 @@
 """Reads shared or tensor memory that nothing has written.
 
 What it does
-    Checks for every read of plain memory or an accumulator that some write comes before it, on every path and
-    for every trip count.
+    Checks for every read of plain memory that some write comes before it, on every path and for every trip
+    count. `tcgen05_mma` reads its accumulator where `accumulate` holds; for one with stages,
+    `read-of-older-fill` looks at that.
 
 Why is this bad
     What stands there is left from another tile, another kernel, or is nothing at all.

@@ -2,7 +2,10 @@
 
 What it does
     Checks for every read of a stage that the fill which it waited for has written these bytes, on every path
-    and for every trip count.
+    and for every trip count; and for what reads a stage that its own task has acquired, that something has
+    written them since. What a stage holds after its `acquire` counts only where who waits for it updates it
+    before it goes back. `tcgen05_mma` reads its accumulator where `accumulate` holds, which it does by
+    default.
 
 Why is this bad
     What stands there is left from an older fill of the stage, and looks right.
