@@ -9,6 +9,7 @@ from tsc.rules.proof import (
     arrival_out_of_phase,
     deadlock,
     early_wait,
+    forms_of_key_differ,
     guards_differ,
     lapped_wait,
     missing_proxy_fence,
@@ -26,6 +27,7 @@ from tsc.rules.proof import (
 
 RULES: tuple[ModuleType, ...] = (
     unequal_trip_counts,
+    forms_of_key_differ,
     guards_differ,
     deadlock,
     lapped_wait,

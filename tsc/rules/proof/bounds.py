@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from tsc.diagnostics.model import Finding, Place
-from tsc.expr import ExprError, parse, provably
+from tsc.expr import Expr, ExprError, parse, provably
 from tsc.program.model import Program
 from tsc.program.tree import TileLoop
 from tsc.prove.verdict import Alarm
@@ -31,13 +31,18 @@ def unequal(teller: Teller, alarm: Alarm) -> tuple[str, Fills, Fills] | None:
 
 def same(program: Program, one: Fills, other: Fills) -> bool:
     """Whether two counts are known to be equal."""
-    if one.count.text == other.count.text:
+    return equal(program, one.count, other.count)
+
+
+def equal(program: Program, one: Expr, other: Expr) -> bool:
+    """Whether two expressions are known to have one value."""
+    if one.text == other.text:
         return True
     facts = [program.flat(expr) for expr in program.spec.assert_]
     multiples = {name: dim.multiple_of for name, dim in program.dims.items()}
     with suppress(ExprError):
-        equal = parse(f"({one.count.text}) == ({other.count.text})")
-        return provably(equal, program.ranges, facts, multiples) is True
+        alike = parse(f"({one.text}) == ({other.text})")
+        return provably(alike, program.ranges, facts, multiples) is True
     return False
 
 

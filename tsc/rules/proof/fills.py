@@ -45,7 +45,7 @@ def fills(program: Program, task: Task, ring: tuple[str, int], verb: str) -> Fil
         loops = [outer for outer in above if isinstance(outer, Loop)]
         if any(isinstance(outer, Guard) for outer in above) or any(loop.split for loop in loops):
             return None
-        counts = [_trips(program, loop) for loop in loops]
+        counts = [trips(program, loop) for loop in loops]
         if None in counts or _varies(loops):
             return None
         terms.append(" * ".join(["1", *(f"({count})" for count in counts)]))
@@ -98,7 +98,8 @@ def _summed(lanes: list[Fills]) -> list[Fills]:
     return []
 
 
-def _trips(program: Program, loop: Loop) -> str | None:
+def trips(program: Program, loop: Loop) -> str | None:
+    """Return the number of rounds of a loop; nothing where its direction is not known."""
     start, end, step = (program.flat(e, loop.env) for e in (loop.start, loop.end, loop.step))
     rising = interval(step, program.ranges)
     if not (rising.lo > 0 or rising.hi < 0):

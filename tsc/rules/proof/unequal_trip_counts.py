@@ -3,7 +3,7 @@
 What it does
     Counts, as an expression, how often each task that shares a ring takes part in it in one tile: the rounds
     of the loops around its `acquire` or `wait`. Counts that are equal for all inputs pass, as do loops with
-    the same `key`. For others it looks for inputs at which they differ.
+    the same `key`, which `forms-of-key-differ` compares. For others it looks for inputs at which they differ.
 
 Why is this bad
     The task with more rounds waits for ever for a fill or a release that nobody owes it.
@@ -72,7 +72,7 @@ def _compare(program: Program, ring: str, one: Fills, other: Fills) -> Iterator[
         f"{counts[1]}",
         Place(other.place, label=_label(other, examples)),
         (Place(one.place, label=_label(one, examples)),),
-        help="let both go round equally often; where that cannot be seen here, give both the same `key`",
+        help="let both go round equally often",
     )
 
 
