@@ -84,6 +84,9 @@ def edit(teller: Teller, first: Access, second: Access) -> str:
         return f"load into another buffer, or put {between} between the two"
     if ring is None:
         name = f"`{memory.name}`" if memory is not None else "it"
+        if first.engine.startswith("tcgen05"):
+            # The arrivals of a signal are a thread's own, of which none waits for the tensor core.
+            return f"give {name} `stages` and put both steps into brackets, which the tensor core closes itself"
         return (
             f"put `task_sync` between the two, or give {name} `stages` and brackets"
             if same
