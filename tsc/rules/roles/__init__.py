@@ -8,6 +8,7 @@ from tsc.rules.roles import (
     expectation_not_met,
     graph_mismatch,
     half_of_a_pair,
+    halves_do_not_join,
     leader_without_pair,
     operand_of_wrong_kind,
     peers_not_counted,
@@ -37,5 +38,6 @@ RULES: tuple[ModuleType, ...] = (
     product_outside_leader,
     half_of_a_pair,
     same_part_in_both,
+    halves_do_not_join,
     scales_of_half,
 )
