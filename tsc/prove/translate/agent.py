@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Literal
 
 from tsc.emit.places import loads_written, stores
@@ -208,7 +207,8 @@ class AgentMaker:
         for (memory, copy), step in self.view.rings.drained().items():
             end = self.view.rings.end(memory, copy, "write")
             if self.part != "others" or end.everybody:
-                wait = replace(self.take(step, memory, copy, "write"), clears=())
+                barrier = self.lines.barrier(memory, copy, "read", self.cta)
+                wait = Wait(step.route, barrier, self.place(memory, copy, "acquire"), lag=1)
                 found += [wait] * (end.pipeline.stages // end.stride)
         return found
 
