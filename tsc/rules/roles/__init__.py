@@ -19,6 +19,7 @@ from tsc.rules.roles import (
     same_part_in_both,
     scales_of_half,
     shared_store_ring,
+    stage_never_read,
     task_lists_mismatch,
     turn_of_one,
 )
@@ -26,6 +27,7 @@ from tsc.rules.roles import (
 RULES: tuple[ModuleType, ...] = (
     ring_without_producer,
     ring_without_consumer,
+    stage_never_read,
     graph_mismatch,
     task_lists_mismatch,
     pipeline_mismatch,
