@@ -218,10 +218,11 @@ class _Walk:
             elif touch.engine is Engine.TCGEN05 and own & (
                 state.read | state.written | state.untold & self.plain
             ):
-                self.refused[step.index] = (
-                    f"all threads of `{self.task.label}` move parts of `{touch.reference}`, and one of them "
-                    "has the tensor core use it; `task_sync` belongs between"
-                )
+                what = f"move parts of `{touch.reference}`, and one of them has the tensor core"
+                # What it writes is there when a commit says so, which a sync does not wait for.
+                mend = "write it; give it `stages`, and put both into brackets"
+                mend = mend if touch.writes else "use it; `task_sync` belongs between"
+                self.refused[step.index] = f"all threads of `{self.task.label}` {what} {mend}"
             else:
                 loads = loads or self.uses(touch, state)
         move, told = self.move(step), self.told(step)

@@ -25,9 +25,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Rule, Severity
-from tsc.program.fragments import COLUMNS
+from tsc.program.fragments import COLUMNS, LANES
 from tsc.program.model import Program
-from tsc.rules.matrix.products import once
+from tsc.rules.matrix.products import once, once_a_place
 from tsc.rules.matrix.tensor_moves import TensorMove, tensor_moves
 
 RULE = Rule(
@@ -37,11 +37,13 @@ RULE = Rule(
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each move whose sides do not fit."""
-    yield from once(
-        Finding(RULE.name, message, move.place, move.declared, help=mend)
-        for move in tensor_moves(program)
-        for message, mend in (*_form(move), *_columns(program, move))
-    )
+    moves = tuple(tensor_moves(program))
+    yield from once(_said(move, it) for move in moves for it in (*_form(move), *_columns(program, move)))
+    yield from once_a_place(_said(move, it) for move in moves for it in _rows(program, move))
+
+
+def _said(move: TensorMove, misfit: tuple[str, str]) -> Finding:
+    return Finding(RULE.name, misfit[0], move.place, move.declared, help=misfit[1])
 
 
 def _form(move: TensorMove) -> Iterator[tuple[str, str]]:
@@ -56,7 +58,21 @@ def _form(move: TensorMove) -> Iterator[tuple[str, str]]:
     if groups and rows != share and move.shape[0] % groups == 0:
         each = "each warpgroup" if groups > 1 else "a warpgroup"
         mend = "write `split: columns`" if rows == move.shape[0] else f"make it {rows:,} rows a warpgroup"
+        mend = f"give `{text}` {LANES} rows, those of a CTA" if rows > LANES else mend
         yield f"`{text}` has {rows:,} rows, and {each} has {share:,} of `{own.name}`", mend
+
+
+def _rows(program: Program, move: TensorMove) -> Iterator[tuple[str, str]]:
+    at, rows, has = move.at, move.shape[0], move.buffer.shape[0]
+    if at is None or len(at) != 2 or len(move.buffer.shape) != 2 or rows > has:
+        return
+    first, column = (
+        program.values.integer(one, (*move.step.route, "at", i), move.step.env) for i, one in enumerate(at)
+    )
+    if first is not None and (first < 0 or first + rows > has):
+        message = f"rows {first:,} to {first + rows - 1:,} are moved, and `{move.named.text}` has {has:,}"
+        swapped = column == 0 and rows == has
+        yield message, f"write `at: [0, {at[0].text}]`, rows first" if swapped else "begin at row 0"
 
 
 def _columns(program: Program, move: TensorMove) -> Iterator[tuple[str, str]]:

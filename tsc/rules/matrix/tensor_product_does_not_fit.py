@@ -49,6 +49,11 @@ def _judge(product: TensorProduct) -> Iterator[Finding]:
         yield Finding(RULE.name, message, product.place, (product.declared,), help="give it two extents")
         return
     odd = [(side, found) for side in flat if (found := product.misfit(side))]
+    if len(odd) == 2 and (flat[1].rows, flat[0].rows * product.group) == to.shape:
+        message = f"`{to.name}` is {size(to.shape)}, and `{flat[0].text}` has {flat[0].rows:,} rows"
+        where = Place(flat[0].route)
+        yield Finding(RULE.name, message, where, (product.declared,), help="exchange `a` and `b`")
+        return
     for side, (message, help) in odd:
         yield Finding(RULE.name, message, Place(side.route), (side.place, product.declared), help=help)
     if odd:

@@ -59,11 +59,18 @@ class TensorProduct:
         wanted = self.to.shape[side.key == "b"]
         if side.rows * share == wanted:
             return None
+        if side.key == "a" and self.group > 1 and side.rows * self.group == wanted:
+            return (
+                f"`{self.to.name}` has {wanted:,} rows, and `{side.text}` {side.rows:,} a CTA of a pair",
+                f"give `{self.to.name}` {side.rows:,} rows, those of a CTA",
+            )
         what = "rows" if side.key == "a" else "columns"
         each = " rows, one for each" if share == 1 else " rows, half of them in each CTA of a pair"
         own = f"`{side.text}` {side.rows:,}{'' if side.key == 'a' else each}"
         bare, turned = side.text.removesuffix(".T"), "" if side.transposed else ".T"
-        fits = f"write `{side.key}: {bare}{turned}`" if side.depth * share == wanted else ""
+        other = self.b if side.key == "a" else self.a
+        agrees = side.depth * share == wanted and (other is None or side.rows == other.depth)
+        fits = f"write `{side.key}: {bare}{turned}`" if agrees else ""
         return (
             f"`{self.to.name}` has {wanted:,} {what}, and {own}",
             fits or f"give `{bare}` {wanted // share:,} rows",
