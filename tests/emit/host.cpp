@@ -168,7 +168,7 @@ inline void ptx(const char* text, std::initializer_list<Out> outs, std::initiali
     arrive(first);
   } else if (has("mbarrier.expect_tx")) {
     expect(first, a[1]);
-  } else if (has("mbarrier.arrive.shared")) {
+  } else if (has("mbarrier.arrive.shared") || has("mbarrier.arrive.release")) {
     arrive(first, ins.size() > 1 ? a[1] : 1);
   } else if (has("mbarrier.try_wait.parity") || has("mbarrier.test_wait.parity")) {
     const auto done = [&] { return (at(first).phase & 1) != a[1]; };

@@ -22,7 +22,7 @@ from tsc.emit import emit, manifest
 from tsc.spec.overrides import parse_overrides
 
 ROOT = Path(__file__).resolve().parents[2] / "specs"
-CASES = Path(__file__).with_name("cases")
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -120,23 +120,26 @@ def test_larger_clusters(spec: str, settings: tuple[str, ...], tmp_path: Path) -
     assert run(spec, tmp_path, *settings).counts["phases"] > 0
 
 
-# Barriers that rings share, of clusters, of several who fill, that a leader or a proxy arrives at.
+# Barriers that rings share, of clusters, of several who fill, that a leader or a proxy arrives at, at which
+# threads of one CTA publish to another.
 FORMS = (
-    "gathered",
-    "groups",
-    "lanes_cluster",
-    "led",
-    "mixed",
-    "multicast",
-    "observe",
-    "pairs",
+    "cases/gathered",
+    "cases/groups",
+    "cases/lanes_cluster",
+    "cases/led",
+    "cases/mixed",
+    "cases/multicast",
+    "cases/observe",
+    "cases/pairs",
+    "tensor_cases/pair_cp_async",
+    "tensor_cases/pair_work",
 )
 
 
 @needs_cpp
 @pytest.mark.parametrize("case", FORMS)
 def test_forms_of_rings(case: str, tmp_path: Path) -> None:
-    report = check_file(str(CASES / f"{case}.tsc.yaml"), proof=Proof(wanted=False))
+    report = check_file(str(FOLDER / f"{case}.tsc.yaml"), proof=Proof(wanted=False))
     program = report.program
     assert program is not None
     dims = {name: max(1, 256 // dim.multiple_of) * dim.multiple_of for name, dim in program.dims.items()}
