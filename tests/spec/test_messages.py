@@ -125,6 +125,11 @@ GROUPS: dict[str, tuple[tuple[Edit, ...], ...]] = {
         ((STEP, "- acquire: ''"),),
     ),
     "steps": (
+        ((STEP, "- {mma: acc, a: left, b: right}"),),
+        ((STEP, "- tcgen05.commit: acc"),),
+        ((STEP, "- tcgen05_wait::ld"),),
+        ((STEP, "- tcgen05_alloc: acc"),),
+        ((STEP, "- __syncthreads()"),),
         ((STEP, "- do f"),),
         ((STEP, "- call: start"),),
         ((STEP, "- acquirre: ring"),),

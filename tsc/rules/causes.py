@@ -39,6 +39,7 @@ NUMBERS = frozenset(
         "too-many-warps",
         "misaligned-buffer",
         "cluster-too-large",
+        "pairs-without-cluster",
     )
 )
 CAUSES = NAMES | NUMBERS

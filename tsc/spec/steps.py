@@ -15,6 +15,34 @@ from tsc.spec.wording import actual, nearest, series
 _DOTTED = re.compile(r"([A-Za-z_]\w*)\.(\w+)\s*(?:\(\s*\))?\Z")
 _VERBS = (*NODES, *BARE_STEPS)
 
+# What instructions are called elsewhere, by how the name begins, with what to write instead.
+_CLOSED = "write `commit` of the accumulator; `release` of an operand does it too"
+_DERIVED = "take it away: it is derived, and nobody writes it"
+_INSTRUCTIONS = {
+    "mma": "write `tcgen05_mma` for sm_100a, `wgmma` for sm_90a",
+    "umma": "write `tcgen05_mma`",
+    "utcmma": "write `tcgen05_mma`",
+    "tcgen05_commit": _CLOSED,
+    "tcgen05_wait": _DERIVED,
+    "tcgen05_fence": _DERIVED,
+    "tcgen05_alloc": "take it away: a resource of `kind: tmem` is allocated",
+    "tcgen05_dealloc": "take it away: a resource of `kind: tmem` is freed at the end",
+    "tcgen05_relinquish": _DERIVED,
+    "wgmma_fence": _DERIVED,
+    "wgmma_commit": _DERIVED,
+    "wgmma_arrive": _DERIVED,
+    "fence": _DERIVED,
+    "mbarrier_init": _DERIVED,
+    "mbarrier_expect": _DERIVED,
+    "mbarrier_arrive": "write `commit` of what has been filled, or `release` of what has been read",
+    "mbarrier_try_wait": "write `wait` for what is to be read, or `acquire` for what is to be filled",
+    "mbarrier_test_wait": "write `wait` for what is to be read, or `acquire` for what is to be filled",
+    "mbarrier_wait": "write `wait` for what is to be read, or `acquire` for what is to be filled",
+    "setmaxnreg": "write `registers` of the task",
+    "elect": "take it away: one thread issues what one thread must",
+    "syncthreads": "write `task_sync`, or `sync` of a `barrier` between tasks",
+}
+
 
 def explain_step(error: ErrorDetails, spot: Spot) -> Finding:
     """Say why an entry of a schedule has no single verb, and which one was probably meant."""
@@ -42,11 +70,25 @@ def explain_step(error: ErrorDetails, spot: Spot) -> Finding:
         return Finding(
             "not-one-verb", "a step has a verb, and this is an empty mapping", place, help="remove it"
         )
+    for key in value:
+        if found := _instruction(key):
+            message, help = found
+            help = f"write `commit: {_operand(value[key])}`" if help == _CLOSED else help
+            return Finding("not-one-verb", message, Place((*spot.route, key), "key"), help=help)
     key, help = _likeliest(list(value))
     message = f"a step has a verb, and this has none: `{shorten(key)}`"
     if key in BARE_STEPS:
         message, help = f"`{key}` is a step without operand or options", f"write `- {key}`"
     return Finding("not-one-verb", message, Place((*spot.route, key), "key"), help=help)
+
+
+def _instruction(text: str) -> tuple[str, str] | None:
+    """Return message and help for an instruction that has another name here, or none."""
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+    begun = [it for it in _INSTRUCTIONS if name == it or name.startswith(f"{it}_")]
+    if not begun or text in _VERBS:
+        return None
+    return f"no verb is called `{shorten(text)}`", _INSTRUCTIONS[max(begun, key=len)]
 
 
 def _operand(value: object) -> str:
@@ -81,6 +123,8 @@ def _bare(text: str) -> tuple[str, str]:
             f"a verb stands with its operand, and this has none: `{text}`",
             f"write `{text}: OPERAND`{also}",
         )
+    if found := _instruction(verb.rstrip(":;()")):
+        return found
     if verb.rstrip(":") in NODES and rest:
         return message, f"write `{verb.rstrip(':')}: {shorten(rest.strip())}`"
     dotted = _DOTTED.match(text)

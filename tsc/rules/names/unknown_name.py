@@ -20,6 +20,7 @@ Use instead
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -71,9 +72,15 @@ def _said(program: Program, site: Site, name: str) -> tuple[str, str]:
             f"axes {listing(axes)}" if len(axes) > 1 else f"axis {listing(axes)} only" if axes else "no axes"
         )
         near = closest(axis, axes)
+        none = owner == "cluster" and not axes
+        mend = (
+            f"write `launch: {{cluster: {{{axis}: 2}}}}`" if none else f"add `{axis}` to the axes of {where}"
+        )
         return (
             f"nothing declares `{name}`; {where} has {'the ' if axes else ''}{there}",
-            f"did you mean `{owner}.{near}`?" if near else f"add `{axis}` to the axes of {where}",
+            f"did you mean `{owner}.{near}`?" if near else mend,
         )
+    if target := re.fullmatch(r"sm_(\d+)[af]?", name):
+        return f"nothing declares `{name}`", f"write `{target[1]}`: a target is a number in expressions"
     near = did_you_mean(name, [*site.scope, *everywhere(spec)])
     return f"nothing declares `{name}`", near or "declare it under `constants` or `let`"

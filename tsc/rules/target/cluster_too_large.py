@@ -27,7 +27,7 @@ PORTABLE, MOST = 8, 16  # CUDA C++ Programming Guide, thread block clusters
 
 
 def check(program: Program) -> Iterator[Finding]:
-    """Yield one finding where the product of the extents is too large, or cannot make pairs."""
+    """Yield one finding where the product of the extents is too large."""
     size, launch = program.cluster_size, program.spec.launch
     limit = MOST if launch.non_portable_cluster else PORTABLE
     extents = " x ".join(f"{extent:,}" for _, extent in program.cluster)
@@ -39,12 +39,4 @@ def check(program: Program) -> Iterator[Finding]:
             f"a cluster has {product} CTAs, and {limit} is the most",
             Place(("launch", "cluster"), "key"),
             help=f"{more} make it smaller".strip(),
-        )
-    first = program.cluster[0][1] if program.cluster else 1
-    if launch.cta_group == 2 and first % 2:
-        yield Finding(
-            RULE.name,
-            f"pairs lie along the first cluster axis, and it has {first} CTA{'' if first == 1 else 's'}",
-            Place(("launch", "cta_group")),
-            help="make the first axis of `cluster` even",
         )
