@@ -24,12 +24,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.emit.roles import LEAST, MOST, STEP, register_pool, warpgroup_registers
-from tsc.ops.tensor_moves import longest
-from tsc.program.fragments import fragment_of
+from tsc.emit.roles import MOST, STEP
 from tsc.program.model import Program, Task
 from tsc.rules.matrix.live import peak
 from tsc.rules.matrix.products import once
+from tsc.rules.matrix.registers_of import at_most, registers_of
 from tsc.rules.matrix.tensor_moves import TensorMove, tensor_moves
 
 RULE = Rule(
@@ -50,17 +49,13 @@ def check(program: Program) -> Iterator[Finding]:
 
 
 def _judge(program: Program, task: Task) -> Iterator[Finding]:
-    most, groups = peak(program, task), warpgroup_registers(program)
-    first = (task.first_warp or 0) // 4
-    if most is None or task.first_warp is None or first >= len(groups):
-        return
-    has = groups[first]
-    if most.words + BESIDE <= has:
+    most, has = peak(program, task), registers_of(program, task)
+    if most is None or not has or most.words + BESIDE <= has:
         return
     parts = ", ".join(f"`{it.name}` {it.words}" for it in most.fragments)
     wanted = -(-(most.words + BESIDE) // STEP) * STEP
     asked = task.registers is not None
-    if wanted <= min(MOST - STEP, _at_most(program, task)):
+    if wanted <= min(MOST - STEP, at_most(program, task)):
         mend = f"write `registers: {wanted}` or more" + ("" if asked else " for it, and fewer elsewhere")
     else:
         largest = max(most.fragments, key=lambda it: it.words)
@@ -77,35 +72,20 @@ def _judge(program: Program, task: Task) -> Iterator[Finding]:
 
 def _moved(program: Program, move: TensorMove) -> Iterator[Finding]:
     """Judge the longest instruction of a move, all of whose registers are taken at once."""
-    task, groups = move.task, warpgroup_registers(program)
-    fragment, first = fragment_of(program, task, move.fragment.name), (task.first_warp or 0) // 4
-    if fragment is None or not fragment.columns or task.first_warp is None or first >= len(groups):
-        return
-    words = fragment.words * min(fragment.columns, move.buffer.shape[-1]) // fragment.columns
-    taken, has = longest(words), groups[first]
-    if taken < has:
+    task, has, taken = move.task, registers_of(program, move.task), move.at_once(program)
+    if not has or taken < has:
         return
     wanted = -(-(taken + MOVED) // STEP) * STEP
     asked = task.registers is not None
-    if wanted <= _at_most(program, task):
+    if wanted <= at_most(program, task):
         mend = f"write `registers: {wanted}` or more" + ("" if asked else " for it, and fewer elsewhere")
     else:
-        mend = f"move fewer columns of `{fragment.name}` at a time"
+        mend = f"move fewer columns of `{move.fragment.name}` at a time"
     yield Finding(
         RULE.name,
-        f"an instruction of `{move.step.verb}` moves {taken} registers of `{fragment.name}` a thread, and "
+        f"one `{move.step.verb}` at once moves {taken} registers of `{move.fragment.name}` a thread, and "
         f"`{task.name}` has {has}, of which all else needs {MOVED}",
         Place((*task.route, "registers")) if asked else Place(task.route, "key"),
         (Place(move.step.route, label="moved here"),),
         help=mend,
     )
-
-
-def _at_most(program: Program, task: Task) -> int:
-    """Return what `registers` of a task can be while the warpgroups of others have theirs, or the least."""
-    own = sum(it.warps or 0 for it in program.tasks if it.name == task.name) // 4
-    other = [it for it in program.tasks if it.name != task.name and it.registers is not None]
-    asked = sum((it.warps or 0) // 4 * (it.registers or 0) for it in other)
-    silent = max(0, -(-(program.threads or 0) // 128) - own - sum((it.warps or 0) // 4 for it in other))
-    left = register_pool(program) - 128 * (asked + silent * LEAST)
-    return left // (128 * max(1, own)) // STEP * STEP

@@ -10,6 +10,8 @@ from tsc.expr import Expr
 from tsc.model import Reference
 from tsc.ops.tcgen05_ld import Tcgen05Ld
 from tsc.ops.tcgen05_st import Tcgen05St
+from tsc.ops.tensor_moves import longest
+from tsc.program.fragments import fragment_of
 from tsc.program.model import Buffer, Program, RegisterSet, Task
 from tsc.program.tree import Step
 from tsc.rules.matrix.products import size
@@ -36,6 +38,13 @@ class TensorMove:
     def groups(self) -> int:
         """Among how many warpgroups the fragment's rows are shared out."""
         return (self.task.warps or 0) // 4 if self.fragment.split == "rows" else 1
+
+    def at_once(self, program: Program) -> int:
+        """Return how many registers of a thread its longest instruction moves."""
+        found = fragment_of(program, self.task, self.fragment.name)
+        if found is None or not found.columns:
+            return 0
+        return longest(found.words * min(found.columns, self.buffer.shape[-1]) // found.columns)
 
     @property
     def place(self) -> Place:
