@@ -83,7 +83,7 @@ def _moved(program: Program, move: TensorMove) -> Iterator[Finding]:
         mend = f"move fewer columns of `{move.fragment.name}` at a time"
     yield Finding(
         RULE.name,
-        f"one `{move.step.verb}` at once moves {taken} registers of `{move.fragment.name}` a thread, and "
+        f"`{move.step.verb}` moves {taken} registers of `{move.fragment.name}` a thread at once, and "
         f"`{task.name}` has {has}, of which all else needs {MOVED}",
         Place((*task.route, "registers")) if asked else Place(task.route, "key"),
         (Place(move.step.route, label="moved here"),),
