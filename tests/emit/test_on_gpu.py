@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.emit.kernels import NAMES, cuda, document_of
+from tests import ready
 from tests.emit.runs import RUNS
-from tsc.toolchain.build import compile_source
 
 pytestmark = pytest.mark.gpu
 
+CASES = {path.name.removesuffix(".tsc.yaml"): path for path in Path(__file__).parent.glob("cases/*.tsc.yaml")}
+
 
 def test_every_kernel_has_a_run() -> None:
-    assert sorted(RUNS) == NAMES
+    assert sorted(RUNS) == sorted(CASES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(CASES))
 def test_it_computes_what_it_says(name: str) -> None:
     torch = pytest.importorskip("torch")
-    import tsc
-
-    kernel = tsc.load(compile_source(cuda(document_of(name)), {}, "sm_90a").cubin)
-    RUNS[name](kernel, torch)
+    recipe = ready.Text(CASES[name].read_text(encoding="utf-8"), f"{name}.tsc.yaml")
+    RUNS[name](ready.kernel(f"cases/{name}", recipe), torch)
     torch.cuda.synchronize()

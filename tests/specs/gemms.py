@@ -1,14 +1,9 @@
-"""The GEMM kernels that tests build and run: shipped specs, and what is set for each.
-
-`python -m tests.specs.gemms FOLDER` builds all of them for a machine that has no compiler (TSC_CUBINS).
-"""
+"""The GEMM kernels that tests build and run: shipped specs, and what is set for each."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 Settings = Mapping[str, int | str]
 
@@ -86,17 +81,3 @@ FP8 = [_of("hopper_fp8", {}, bk=128), _of("hopper_fp8", WIDE, bk=128)]
 BLOCKWISE = [_of("hopper_fp8_blockwise", {}, bn=128, bk=128, stages=5)]
 
 ALL = [*PLAIN, *BATCHED, *GELU, *FP8, *BLOCKWISE]
-
-
-def main(folder: str) -> None:
-    """Build all of them into a folder."""
-    from tests.specs.conftest import build, cubin_name
-
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    for gemm in ALL:
-        build(gemm.path, Path(folder) / cubin_name(gemm.path, gemm.settings), gemm.settings)
-        print(gemm, flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
