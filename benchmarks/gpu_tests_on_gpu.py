@@ -2,7 +2,8 @@
 
 Each test file, and each kernel under a sanitizer, has a process of its own with a time limit. After
 `--seconds` no more are started, and what is left over counts as not finished; `--part` runs a part alone, and
-adds to what the file has of the same commit, so that all fits into a time limit of the machine's.
+adds to what the file has of the same commit: under a sanitizer only what did not finish there. So all fits
+into calls that may not take long.
 """
 
 from __future__ import annotations
@@ -154,7 +155,8 @@ def judged(tool: str, said: str, why: str) -> Row:
     counts = SUMMARY[tool].findall(said)
     verdicts = [line for line in lines if line.startswith(("RIGHT", "WRONG "))]
     if why or not counts or not verdicts:
-        last = next((line for line in reversed(lines) if line.strip("= ")), "nothing said")
+        spoken_last = (line for line in reversed(lines) if line and not line.startswith("====="))
+        last = next(spoken_last, "nothing said")
         return {"found": int(counts[-1]) if counts else None, "unfinished": why or last[:300]}
     row: Row = {"found": int(counts[-1]), "right": verdicts[-1] == "RIGHT"}
     if not row["right"]:
@@ -180,6 +182,14 @@ def side_by_side(
         return dict(zip(wanted, pool.map(one, wanted), strict=True))
 
 
+def version_of(package: str) -> str:
+    """Return a package's version, empty where it is not installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
 def conditions(folder: Path) -> Row:
     """Return where and with what all was run."""
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
@@ -191,8 +201,8 @@ def conditions(folder: Path) -> Row:
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "device": name,
         "driver": driver,
-        "torch": metadata.version("torch"),
-        "cuda-bindings": metadata.version("cuda-bindings"),
+        "torch": version_of("torch"),
+        "cuda-bindings": version_of("cuda-bindings"),
         "tsc": VERSION,
         "commit": (folder / "commit").read_text().strip(),
     }
@@ -264,8 +274,9 @@ def run(options: argparse.Namespace) -> int:
         )
     }
     for tool in [part for part in PARTS[1:] if part in parts]:
-        result[tool] = side_by_side(
-            cubins,
+        over = {name: row for name, row in result.get(tool, {}).items() if "unfinished" not in row}
+        result[tool] = over | side_by_side(
+            [name for name in cubins if name not in over],
             options.width,
             deadline,
             lambda name, tool=tool: sanitized(tool, cubins[name], folder, options.limit),  # type: ignore[misc]
