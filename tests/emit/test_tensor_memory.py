@@ -91,9 +91,9 @@ def edited(**settings: object) -> str:
 
 
 def text_of(spec: str) -> str:
-    """The CUDA of a spec without headers, which has to be sound and generated."""
+    """The CUDA of a spec without headers, which has to be sound and generated; its sums may be for nobody."""
     report = check_reading(parse(spec, "spec.tsc.yaml", "yaml"), parse_overrides((), ()))
-    assert [it.message for it in report.found] == []
+    assert [it.message for it in report.found if it.name != "stage-never-read"] == []
     return cuda(document(spec), headers=False)
 
 
