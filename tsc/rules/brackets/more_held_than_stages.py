@@ -26,7 +26,8 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.brackets.holds import holds, kept, text
+from tsc.program.tree import Loop, Step, steps, walk
+from tsc.rules.brackets.holds import Holds, holds, kept, text
 
 RULE = Rule(
     "TSC311", "more-held-than-stages", Severity.ERROR, "a task holds all stages and asks for one more"
@@ -57,8 +58,16 @@ def check(program: Program) -> Iterator[Finding]:
                 tuple(
                     Place(route, label="held from here") for route in dict.fromkeys(s.route for s in others)
                 )[:3],
-                help=f"give `{ring}` {stages + 1} stages or more, or "
-                + ("commit" if step.verb == "acquire" else "release")
-                + " what is held before it",
+                help=_mend(entry, step, ring, stages),
             )
             break
+
+
+def _mend(entry: Holds, step: Step, ring: str, stages: int) -> str:
+    closing = "commit" if step.verb == "acquire" else "release"
+    for node, above in walk(entry.task.tree):
+        if node is step and (loops := [outer for outer in above if isinstance(outer, Loop)]):
+            inside = [one.index for piece in loops[-1].pieces for one in steps(piece.body)]
+            if not any(one.index in inside for one in entry.verbs(closing)):
+                return f"put it before the loop, or `{closing}: {ring}` into it: each round takes one more"
+    return f"give `{ring}` {stages + 1} stages or more, or {closing} what is held before it"

@@ -25,10 +25,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.ops.base import Engine
 from tsc.program.model import Program
 from tsc.program.tree import Step
-from tsc.rules.brackets.ended import ended, first_copy
+from tsc.rules.brackets.ended import ended, first_copy, given_back, made_ordinary
 from tsc.rules.brackets.holds import LOADERS, Holds, holds, named
 
 RULE = Rule("TSC302", "read-outside-wait", Severity.ERROR, "a stage is read without having been waited for")
@@ -47,8 +46,8 @@ def check(program: Program) -> Iterator[Finding]:
             if loading:
                 yield _early(entry, step, entry.also(others, step))
                 continue
-            if not entry.store_ring and _ordinary(entry, first):
-                yield _given_back(entry, step)
+            if not entry.store_ring and made_ordinary(entry, first):
+                yield given_back(RULE.name, entry, step)
                 continue
             wanted = "has committed one" if entry.store_ring else "holds one that it waited for"
             verb, label = ("commit", "committed here") if entry.store_ring else ("wait", "waited for here")
@@ -77,24 +76,6 @@ def _early(entry: Holds, step: Step, also: tuple[Place, ...]) -> Finding:
         Place(step.route, label="read before the bytes are there"),
         (*(Place(route, label="the load is started here") for route in list(loads)[:2]), *also),
         help=f"read it after `wait: {ring}`, which is over when the bytes have arrived",
-    )
-
-
-def _ordinary(entry: Holds, index: int) -> bool:
-    """Whether a store reads what its task has committed, and a `release` makes the ring an ordinary one."""
-    by_store = any(touch.engine is Engine.STORE for touch in entry.touches[index] if touch.reads)
-    waits, gives = entry.verbs("wait"), entry.verbs("release")
-    return by_store and bool(gives) and not waits and bool(entry.verbs("commit"))
-
-
-def _given_back(entry: Holds, step: Step) -> Finding:
-    ring, given = entry.memory.name, entry.verbs("release")[0]
-    return Finding(
-        RULE.name,
-        f"a ring that its own task stores has no `release`, and `{entry.task.name}` releases `{ring}`",
-        Place(given.route, label="makes it a ring for other tasks"),
-        (Place(step.route, label=f"`{named(step)}` reads what the task committed"),),
-        help=f"take `release: {ring}` away: `acquire` waits until the store has read its stage",
     )
 
 

@@ -22,13 +22,14 @@ Use instead
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tsc.diagnostics.model import Finding, Rule, Severity
 from tsc.program.fragments import COLUMNS, LANES
 from tsc.program.model import Program
 from tsc.rules.matrix.products import once, once_a_place
 from tsc.rules.matrix.tensor_moves import TensorMove, tensor_moves
+from tsc.rules.matrix.tensor_products import tensor_products
 
 RULE = Rule(
     "TSC241", "tensor-move-does-not-fit", Severity.ERROR, "tensor memory and a fragment do not fit together"
@@ -38,7 +39,11 @@ RULE = Rule(
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each move whose sides do not fit."""
     moves = tuple(tensor_moves(program))
-    yield from once(_said(move, it) for move in moves for it in (*_form(move), *_columns(program, move)))
+    # What dtype an accumulator cannot have is said of its product.
+    wrong = {it.to.name for it in tensor_products(program) if it.to.dtype != "f32"}
+    yield from once(
+        _said(move, it) for move in moves for it in (*_form(move, wrong), *_columns(program, move))
+    )
     yield from once_a_place(_said(move, it) for move in moves for it in _rows(program, move))
 
 
@@ -46,11 +51,11 @@ def _said(move: TensorMove, misfit: tuple[str, str]) -> Finding:
     return Finding(RULE.name, misfit[0], move.place, move.declared, help=misfit[1])
 
 
-def _form(move: TensorMove) -> Iterator[tuple[str, str]]:
+def _form(move: TensorMove, wrong: Collection[str]) -> Iterator[tuple[str, str]]:
     own, text, rows, groups = move.fragment, move.named.text, move.buffer.shape[0], move.groups
     if move.named.transposed or len(move.buffer.shape) != 2:
         yield f"`{move.step.verb}` moves rows in lanes, and `{text}` has none", "name a matrix, without `.T`"
-    if move.buffer.dtype != own.dtype:
+    if move.buffer.dtype != own.dtype and move.buffer.name not in wrong:
         what = f"`{own.name}` is {own.dtype} where `{text}` is {move.buffer.dtype}"
         mend = f"make `{own.name}` {move.buffer.dtype}, and `convert` it"
         yield f"`{move.step.verb}` moves bits as they are, and {what}", mend

@@ -71,7 +71,7 @@ def _judge(product: TensorProduct) -> Iterator[Finding]:
     message, step = "", grain(rows, product.group)
     if rows not in known:
         message = f"`tcgen05_mma` makes {' or '.join(map(str, known))} rows, and `{to.name}` has {rows:,}"
-        help = f"give `{to.name}` {min(known, key=lambda it: abs(it - rows))} rows, and as many of `a`"
+        help = f"give `{to.name}` {min(known, key=lambda it: (abs(it - rows), -it))} rows, and as many of `a`"
     elif columns % step or not step <= columns <= MOST:
         message = f"`tcgen05_mma` makes {step} to {MOST} columns in steps of {step}, and here are {columns:,}"
         wanted = min(MOST, max(1, -(-columns // step)) * step)

@@ -195,3 +195,15 @@ def shown(values: Mapping[str, int]) -> str:
     """Write inputs as a message does: `m = 1` and `k = 65`."""
     parts = [f"`{name} = {value:,}`" for name, value in values.items()]
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def turns(program: Program, ring: str, one: Fills, other: Fills) -> str:
+    """Name the option by which the replicas of a task take turns at a ring."""
+    memory = program.memories.get(ring)
+    if memory is None or memory.copies > 1:
+        return ""
+    for side, fills_, lanes in zip(("producer", "consumer"), (one, other), memory.lanes, strict=True):
+        if fills_.task.replicas > 1 and lanes == 1:
+            option = f"`interleave: {{{side}: {fills_.task.replicas}}}`"
+            return f", or write {option} where the replicas of `{fills_.task.name}` take turns at `{ring}`"
+    return ""

@@ -31,13 +31,14 @@ def race(rule: str, teller: Teller, alarm: Alarm, *, lacks: str = UNORDERED, hel
     under = f", which lies on {meets}," if meets != part else ""
     return Finding(
         rule,
-        f"{teller.name(second.where.agent)} {_does(second)} {part}{under} at {teller.quoted(second.where)}"
+        f"{teller.name(second.where.agent)} {_does(second, teller)} {part}{under} at "
+        f"{teller.quoted(second.where)}"
         f"{_while(teller, first, second)}{given(teller, alarm)}",
         teller.place(second.where, f"{_does(second)} {part}{teller.when(second.where)}{lying}"),
         (
             Place(
                 first.where.route,
-                label=f"{teller.name(first.where.agent)} {_does(first)} {meets} here"
+                label=f"{teller.name(first.where.agent)} {_does(first, teller)} {meets} here"
                 f"{teller.when(first.where)}, and {lacks}",
             ),
         ),
@@ -45,8 +46,9 @@ def race(rule: str, teller: Teller, alarm: Alarm, *, lacks: str = UNORDERED, hel
     )
 
 
-def _does(access: Access) -> str:
-    return "writes" if access.write else "reads"
+def _does(access: Access, of: Teller | None = None) -> str:
+    many = of is not None and of.translation.agents[access.where.agent].part == "others"
+    return ("write" if access.write else "read") + ("" if many else "s")
 
 
 def _while(teller: Teller, first: Access, second: Access) -> str:
@@ -79,6 +81,9 @@ def edit(teller: Teller, first: Access, second: Access) -> str:
         return f"put {waiting} before {given_back} in {teller.name(first.where.agent)}"
     if first.engine == "cluster_copy" and not first.write:
         return f"put {later} behind the `acquire` that takes the copied stage again: then the copy has read"
+    if second.engine == "cluster_copy" and not second.write and _behind(first, second):
+        earlier = teller.quoted(first.where)
+        return f"put {earlier} behind the `acquire` that takes the copied stage again: then the copy has read"
     if same and first.engine in loads and second.engine in loads:
         between = f"`commit: {ring}` and `acquire: {ring}`" if ring is not None else "a wait"
         return f"load into another buffer, or put {between} between the two"
@@ -86,7 +91,9 @@ def edit(teller: Teller, first: Access, second: Access) -> str:
         name = f"`{memory.name}`" if memory is not None else "it"
         if first.engine.startswith("tcgen05"):
             # The arrivals of a signal are a thread's own, of which none waits for the tensor core.
-            return f"give {name} `stages` and put both steps into brackets, which the tensor core closes itself"
+            return (
+                f"give {name} `stages` and put both steps into brackets, which the tensor core closes itself"
+            )
         return (
             f"put `task_sync` between the two, or give {name} `stages` and brackets"
             if same
@@ -95,6 +102,12 @@ def edit(teller: Teller, first: Access, second: Access) -> str:
     if first.write:
         return f"put `wait: {ring}` before {later}, and `commit: {ring}` behind {teller.quoted(first.where)}"
     return f"put `release: {ring}` behind {teller.quoted(first.where)}, and `acquire: {ring}` before {later}"
+
+
+def _behind(first: Access, second: Access) -> bool:
+    """Whether an access stands behind another one in the text of one task."""
+    one, other = first.where.route, second.where.route
+    return one[:2] == other[:2] and one > other
 
 
 def _unreleased(teller: Teller, ring: str) -> bool:

@@ -26,7 +26,7 @@ from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import EvalError, evaluate
 from tsc.program.model import Program
 from tsc.program.tree import TileLoop
-from tsc.rules.proof.fills import Fills, differing, pairs, shown
+from tsc.rules.proof.fills import Fills, differing, pairs, shown, turns
 
 RULE = Rule(
     "TSC316", "unequal-trip-counts", Severity.ERROR, "two tasks go round a ring a different number of times"
@@ -72,7 +72,7 @@ def _compare(program: Program, ring: str, one: Fills, other: Fills) -> Iterator[
         f"{counts[1]}",
         Place(other.place, label=_label(other, examples)),
         (Place(one.place, label=_label(one, examples)),),
-        help="let both go round equally often",
+        help="let both go round equally often" + turns(program, ring, one, other),
     )
 
 

@@ -129,7 +129,11 @@ def _edit(teller: Teller, cause: Blocked, gone: tuple[int, ...]) -> str:
                     f"let {teller.name(agent)} {deed} {owner} as often as {waiter} waits for it: under the "
                     "same condition, or on every path"
                 )
-    return f"let {teller.names(gone)} and {waiter} go round {owner} equally often"
+    source = teller.translation.barriers[barrier]
+    memory = teller.program.memories.get(source.owner)
+    lanes = max(memory.lanes) if memory is not None else 1
+    more = f"; lanes count on from tile to tile, so that each tile has a multiple of {lanes} rounds"
+    return f"let {teller.names(gone)} and {waiter} go round {owner} equally often{more if lanes > 1 else ''}"
 
 
 def _untie(teller: Teller, ring: list[Blocked]) -> str:

@@ -20,7 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
+from tsc.program.accesses import Touch
 from tsc.program.model import Program
+from tsc.program.tree import Step
 
 RULE = Rule(
     "TSC176", "operand-of-wrong-kind", Severity.ERROR, "an operand is of a kind that the operation cannot use"
@@ -34,6 +36,8 @@ _WORDS = {
     "scalar": "a scalar param",
 }
 _IN_WORKS = frozenset(("tensor", "smem", "tmem", "registers"))
+
+_OTHERS = {("load", "tmem"): "tcgen05_ld", ("store", "tmem"): "tcgen05_st"}
 
 
 def check(program: Program) -> Iterator[Finding]:
@@ -49,13 +53,29 @@ def check(program: Program) -> Iterator[Finding]:
                 is_a = f"`{touch.reference.name}` is {_WORDS.get(kind, f'of kind `{kind}`')}"
                 wanted = " or ".join(_WORDS[k] for k in _WORDS if k in allowed)
                 hint = f"name {wanted}" if not listed else "take it out of the list"
+                hint = _instead(program, step, touch, kind) or hint
+                declared = Place(("resources", touch.reference.name), "key", label="declared here")
                 yield Finding(
                     RULE.name,
                     f"a work lists tensors, memory and registers, and {is_a}"
                     if listed
                     else f"`{step.verb}` needs {wanted} here, and {is_a}",
                     Place(touch.route),
+                    (declared,) if touch.reference.name in program.spec.resources else (),
                     help=f"{hint}; scalars are in scope by their names"
                     if kind == "scalar" and listed
                     else hint,
                 )
+
+
+def _instead(program: Program, step: Step, touch: Touch, kind: str) -> str:
+    """Say the edit where another verb, or another kind of resource, was meant."""
+    blackwell = program.target is not None and program.target.blackwell
+    name, other = touch.reference.name, _OTHERS.get((step.verb, kind), "")
+    if step.verb == "wgmma" and kind == "tmem" and blackwell:
+        other = "tcgen05_mma"
+    if other:
+        return f"write `{other}`"
+    if touch.kinds == {"tmem"} and kind in ("smem", "registers") and step.verb.startswith("tcgen05"):
+        return f"make `{name}` of `kind: tmem`" + (", or write `load`" if step.verb == "tcgen05_ld" else "")
+    return ""

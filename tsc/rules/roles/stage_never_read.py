@@ -89,7 +89,8 @@ def _touched(program: Program, name: str, fills: bool) -> frozenset[str]:
 
 def _alike(program: Program, ring: str) -> set[str]:
     """Return a ring, those of its group, and all memory that lies in the same bytes."""
-    group = program.groups.get(program.memories[ring].group or "")
+    memory = program.memories.get(ring)
+    group = program.groups.get((memory.group if memory is not None else None) or "")
     names = {ring, *(group.members if group is not None else ())}
     under = {name: one.over.name if one.over else name for name, one in program.memories.items()}
-    return names | {name for name in under if {name, under[name]} & {under[one] for one in names}}
+    return names | {name for name in under if {name, under[name]} & {under.get(one, one) for one in names}}

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
+from tsc.rules.names.references import references
 from tsc.rules.structure.spots import Spot, spots
 from tsc.spec.wording import series
 
@@ -50,7 +51,9 @@ def check(program: Program) -> Iterator[Finding]:
                     help=f"write `{step}: {group.name}`, once for all of {series(group.members)}",
                 )
             elif operand.name == group.name and spot.verb in _OWN[group.kind] and not _observes(spot):
-                steps = ", ".join(f"`{spot.verb}: {member}`" for member in group.members)
+                named = {it.name for it in references(program) if it.task == spot.task}
+                used = [name for name in group.members if name in named] or group.members
+                steps = ", ".join(f"`{spot.verb}: {member}`" for member in used)
                 yield Finding(
                     RULE.name,
                     f"the rings of `{group.name}` share their {barrier} barrier only, "

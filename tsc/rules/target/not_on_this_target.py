@@ -28,6 +28,9 @@ from tsc.program.target import place_of
 RULE = Rule("TSC512", "not-on-this-target", Severity.ERROR, "the target architecture does not have a feature")
 
 
+_WAITS = "take it away, for `release` and `commit` wait for `tcgen05_mma` themselves"
+
+
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding a target for Hopper's features and one for Blackwell's, at the first use."""
     name, target = program.arch, program.target
@@ -45,24 +48,28 @@ def check(program: Program) -> Iterator[Finding]:
                 f"{what} does not exist on `{name}`",
                 place,
                 (Place(place_of(program.spec, name), label="the target"), *also),
-                help=f"write {instead}, or `target: {family}`",
+                help=f"{instead}, or {'' if instead.startswith('write') else 'write '}`target: {family}`",
             )
 
 
 def _hopper(program: Program) -> Iterator[tuple[str, Place, str]]:
-    return _verbs(program, "wgmma", "`tcgen05_mma`")
+    return _verbs(program, "wgmma", "write `tcgen05_mma`")
 
 
 def _blackwell(program: Program) -> Iterator[tuple[str, Place, str]]:
     if program.spec.launch.cta_group == 2:
-        yield "a pair of CTAs", Place(("launch", "cta_group")), "`cta_group: 1`"
+        yield "a pair of CTAs", Place(("launch", "cta_group")), "write `cta_group: 1`"
     for name, memory in program.memories.items():
         if memory.kind == "tmem":
-            yield f"tensor memory (`{name}`)", Place((*memory.route, "kind")), "`kind: registers` and `wgmma`"
+            yield (
+                f"tensor memory (`{name}`)",
+                Place((*memory.route, "kind")),
+                "write `kind: registers` and `wgmma`",
+            )
     if program.queue is not None and program.queue.policy == "clc":
         place = Place((*program.queue.route, "policy"))
-        yield "cluster launch control", place, "`policy: atomic`"
-    yield from _verbs(program, "tcgen05", "`wgmma`")
+        yield "cluster launch control", place, "write `policy: atomic`"
+    yield from _verbs(program, "tcgen05", "write `wgmma`")
 
 
 def _verbs(program: Program, prefix: str, instead: str) -> Iterator[tuple[str, Place, str]]:
@@ -72,4 +79,4 @@ def _verbs(program: Program, prefix: str, instead: str) -> Iterator[tuple[str, P
             if step.verb.startswith(prefix):
                 found[step.route] = step.verb
     for route, verb in found.items():
-        yield f"`{verb}`", Place((*route, verb), "key"), instead
+        yield f"`{verb}`", Place((*route, verb), "key"), _WAITS if verb == "wgmma_wait" else instead
