@@ -127,9 +127,10 @@ def test_a_kernel_computes(scale: Any, wrap: Callable[[Any], Any], m: int, n: in
 
 def test_cupy_arrays_go_in(scale: Any) -> None:
     cupy = pytest.importorskip("cupy")
-    x = cupy.arange(12, dtype=cupy.float32).reshape(3, 4)
-    y = cupy.empty_like(x)
     with cupy.cuda.Stream(non_blocking=True) as stream:
+        # Filled in this stream, too: it does not wait for the default one.
+        x = cupy.arange(12, dtype=cupy.float32).reshape(3, 4)
+        y = cupy.empty_like(x)
         scale(x, y, 2)
         stream.synchronize()
     assert (y == 2 * x).all()
