@@ -212,6 +212,11 @@ class TestRules:
         assert done.returncode == 2
         assert done.stderr == "tsc: no rule is called `duplicat-key`: did you mean `duplicate-key`?\n"
 
+    def test_a_verb_is_said_to_be_one(self) -> None:
+        done = tsc("explain", "tcgen05_mma")
+        assert done.returncode == 2
+        assert "`tcgen05_mma`, a verb; sections 10 and 11 of docs/language.md have it" in done.stderr
+
     def test_explain_lists_a_family(self) -> None:
         listed = [line.split() for line in tsc("explain", "tsc19").stdout.splitlines()]
         every = [line.split() for line in tsc("rules").stdout.splitlines()]

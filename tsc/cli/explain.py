@@ -58,6 +58,7 @@ def _chosen(given: str) -> list[Rule]:
 
     from tsc.cli.exits import fail
     from tsc.rules.registry import RULES, by_name
+    from tsc.spec.schedule import BARE_STEPS, NODES
 
     code = given.upper()
     if _FAMILY.fullmatch(given):
@@ -66,6 +67,8 @@ def _chosen(given: str) -> list[Rule]:
     rule = by_name(code if code.startswith("TSC") else given)
     if rule is not None:
         return [rule]
+    if given in NODES or given in BARE_STEPS:
+        fail(f"no rule is called `{given}`, a verb; sections 10 and 11 of docs/language.md have it")
     near = get_close_matches(given, [r.name for r in RULES] + [r.code for r in RULES], 1)
     hint = f": did you mean `{near[0]}`?" if near else "; `tsc rules` lists them"
     fail(f"no rule is called `{given}`{hint}")

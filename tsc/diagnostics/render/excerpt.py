@@ -131,7 +131,7 @@ def _rows(marks: list[_Mark], paint: Paint, color: str) -> list[str]:
     if not labelled:
         return [underline]
     beside = labelled.pop()
-    if labelled and labelled[-1].start == beside.start:
+    if (labelled and labelled[-1].start == beside.start) or any(mark.start > beside.start for mark in marks):
         rows, labelled = [underline], [*labelled, beside]
     else:
         rows = [f"{underline} {paint(beside.text, color if beside.primary else 'blue')}"]

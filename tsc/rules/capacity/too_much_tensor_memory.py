@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.program.model import Program
+from tsc.program.model import Memory, Program
 from tsc.program.storage import allocated_columns
 
 RULE = Rule(
@@ -50,5 +50,20 @@ def check(program: Program) -> Iterator[Finding]:
         RULE.name,
         f"needs {columns:,} of {target.tmem_columns} columns of tensor memory: {parts}",
         Place(largest.route, "key"),
-        help="use fewer stages, or fewer columns a stage",
+        help=_mend(placed, columns, target.tmem_columns),
     )
+
+
+def _mend(placed: list[Memory], columns: int, limit: int) -> str:
+    """Say which ring could be shorter: the one that loses the fewest stages."""
+    ways = []
+    for one in placed:
+        saved = one.stage_bytes * one.copies
+        fewer = -(-(columns - limit) // saved) if saved else 0
+        if 0 < fewer < (one.stages or 1):
+            ways.append((fewer, saved * fewer, one.name))
+    if not ways:
+        return "give a stage fewer columns"
+    fewer, saved, name = min(ways)
+    stages = "one stage" if fewer == 1 else f"{fewer:,} stages"
+    return f"{stages} less of `{name}` gives {columns - saved:,}"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tsc.ops.block_scales import BYTES, COLUMNS, DEEP, LANES, ROWS, SCALINGS, blocks_of, scaling
+from tsc.ops.block_scales import BYTES, COLUMNS, DEEP, LANES, ROWS, SCALINGS, Scaling, blocks_of, scaling
 from tsc.ops.matrices import STEP
 from tsc.ops.tcgen05_cp import Tcgen05Cp
 from tsc.ops.tcgen05_mma import Tcgen05Mma
 from tsc.ops.tensor_products import rows_of
-from tsc.program.model import Buffer, Operand, Program
+from tsc.program.model import Buffer, Program
 from tsc.program.tree import Step
 from tsc.rules.matrix.products import Side, size
 from tsc.rules.matrix.tensor_products import TensorProduct, tensor_products
+from tsc.rules.memo import per_program
+from tsc.source.route import Route
 
 Misfit = tuple[Step, str, str, str]
 """A step, the key that is at fault (empty for the step itself), message and help."""
@@ -48,7 +50,7 @@ def _product(product: TensorProduct, a: Side, b: Side, of_a: Buffer, of_b: Buffe
             "",
             f"nothing multiplies {a.dtype} scaled by {of_a.dtype} and {b.dtype} by {of_b.dtype} "
             f"into {product.to.dtype}",
-            f"into f32 go, both operands alike: {known}",
+            f"into f32 go, of one kind for both operands: {known}",
         )
         return
     group, columns = product.group, product.group * b.rows
@@ -59,7 +61,7 @@ def _product(product: TensorProduct, a: Side, b: Side, of_a: Buffer, of_b: Buffe
         if a.rows in rows_of(group):  # else there is no such product at all, which is said of it
             yield step, "", message, f"give `a` {ROWS} rows, and `b` {ROWS // group} or {2 * ROWS // group}"
         return
-    factors = a.depth * a.bits // 8 // STEP * how.per_step(a.bits)
+    factors = _factors(a, how)
     for key, side, buffer, rows in (("scale_a", a, of_a, a.rows), ("scale_b", b, of_b, columns)):
         wanted = (LANES, rows // ROWS * -(-factors // DEEP) * BYTES // LANES)
         if buffer.shape != wanted:
@@ -73,21 +75,61 @@ def _product(product: TensorProduct, a: Side, b: Side, of_a: Buffer, of_b: Buffe
             )
 
 
+def _factors(side: Side, how: Scaling) -> int:
+    """Return how many factors a row of an operand has."""
+    return side.depth * side.bits // 8 // STEP * how.per_step(side.bits)
+
+
 def copies_of(program: Program) -> Iterator[Misfit]:
     """Yield what is wrong with copies of scale factors into tensor memory."""
+    wanted = _blocks(program)
+    for step, there, here in _copies(program):
+        yield from _copy(step, there, here, wanted.get(there.route))
+
+
+def _copies(program: Program) -> Iterator[tuple[Step, Buffer, Buffer]]:
+    """Yield the copies with the buffers that they fill and read."""
     for task in program.tasks:
         for step in task.steps():
             if isinstance(step.model, Tcgen05Cp):
                 to = program.meaning(step.model.tcgen05_cp, task, step.env)
                 source = program.meaning(step.model.from_, task, step.env)
-                if to is not None and source is not None:
-                    yield from _copy(step, to, source)
+                if to is None or source is None or to.kind != "tmem" or source.kind != "smem":
+                    continue
+                if to.buffer is not None and source.buffer is not None:
+                    yield step, to.buffer, source.buffer
 
 
-def _copy(step: Step, to: Operand, source: Operand) -> Iterator[Misfit]:
-    if to.buffer is None or source.buffer is None or to.kind != "tmem" or source.kind != "smem":
-        return
-    there, here = to.buffer, source.buffer
+def _blocks(program: Program) -> dict[Route, tuple[int, int]]:
+    """Return how many blocks of rows and of k the products ask of buffers in tensor memory."""
+    found = {}
+    for product in tensor_products(program):
+        model, sides = product.step.model, ((product.a, 1), (product.b, product.group))
+        scales = (model.scale_a, model.scale_b) if isinstance(model, Tcgen05Mma) else ()
+        for scale, (side, share) in zip(scales, sides, strict=False):
+            held = program.meaning(scale, product.task, product.step.env) if scale is not None else None
+            if side is None or held is None or held.buffer is None:
+                continue
+            how = scaling(side.dtype, side.dtype, held.buffer.dtype, held.buffer.dtype)
+            if how is not None and side.rows * share % ROWS == 0:
+                found[held.buffer.route] = side.rows * share // ROWS, -(-_factors(side, how) // DEEP)
+    return found
+
+
+@per_program
+def blocks_written(program: Program) -> dict[Route, str]:
+    """Return, by their places, the edits that give buffers of scale factors in shared memory their shapes."""
+    wanted = _blocks(program)
+    found = ((here.route, wanted.get(there.route)) for _, there, here in _copies(program))
+    lie = "scale factors lie in blocks: write `shape: "
+    return {route: f"{lie}{_block_shape(*blocks)}`" for route, blocks in found if blocks is not None}
+
+
+def _block_shape(rows: int, deep: int) -> str:
+    return f"[{rows}, {deep}, 2, {BYTES // 2}]"
+
+
+def _copy(step: Step, there: Buffer, here: Buffer, wanted: tuple[int, int] | None) -> Iterator[Misfit]:
     blocks = blocks_of(here.shape, here.bits)
     if there.dtype != here.dtype:
         message = f"a copy converts nothing: `{here.name}` is {here.dtype}, `{there.name}` {there.dtype}"
@@ -101,11 +143,15 @@ def _copy(step: Step, to: Operand, source: Operand) -> Iterator[Misfit]:
         )
     elif blocks is None:
         message = f"`{here.name}` is {here.bytes:,} bytes, no whole blocks of {BYTES}"
-        yield step, "from", message, f"give it {ROWS} rows by {DEEP} factors, or as many times that"
+        mend = f"give it {ROWS} rows by {DEEP} factors, or as many times that"
+        yield step, "from", message, f"write `shape: {_block_shape(*wanted)}`" if wanted else mend
     elif there.bytes != COLUMNS * blocks[0] * blocks[1] or there.shape[0] != LANES:
-        wanted = LANES, blocks[0] * blocks[1] * BYTES // LANES
-        message = (
-            f"{blocks[0] * blocks[1]:,} blocks are {size(wanted)} {here.dtype} in tensor memory, "
-            f"and `{there.name}` is {size(there.shape)}"
-        )
-        yield step, "tcgen05_cp", message, f"write `shape: [{wanted[0]}, {wanted[1]}]`"
+        number = blocks[0] * blocks[1]
+        fills = LANES, number * BYTES // LANES
+        has = f"{number:,} block{' is' if number == 1 else 's are'} {size(fills)} {here.dtype}"
+        message = f"{has} in tensor memory, and `{there.name}` is {size(there.shape)}"
+        if wanted is None:
+            yield step, "tcgen05_cp", message, f"write `shape: [{fills[0]}, {fills[1]}]`"
+        elif wanted[0] * wanted[1] != number:
+            each = f"{BYTES} bytes for {ROWS} rows by {DEEP} factors"
+            yield step, "from", message, f"give `{here.name}` `shape: {_block_shape(*wanted)}`: {each}"

@@ -22,10 +22,10 @@ from collections.abc import Iterator
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.model import Reference
 from tsc.ops.tma_prefetch import TmaPrefetch
-from tsc.program.model import Buffer, Program, Tensor
+from tsc.program.model import Program, Tensor
 from tsc.program.storage import BITS
-from tsc.program.tree import Step
-from tsc.rules.target.copies import copies, once
+from tsc.rules.matrix.scales import blocks_written
+from tsc.rules.target.copies import Copy, copies, once
 
 RULE = Rule("TSC521", "tma-box-does-not-fit", Severity.ERROR, "a tensor map cannot describe a box")
 
@@ -37,9 +37,7 @@ def check(program: Program) -> Iterator[Finding]:
     moved = list(copies(program, "tma_load", "tma_store", "tma_reduce"))
     fitting = {copy.buffer.route: copy.tensor for copy in moved if copy.tensor.dtype == copy.buffer.dtype}
     yield from once(
-        (copy, it)
-        for copy in moved
-        for it in _judge(copy.step, copy.tensor, copy.buffer, fitting.get(copy.buffer.route))
+        (copy, it) for copy in moved for it in _judge(program, copy, fitting.get(copy.buffer.route))
     )
     for task in program.tasks:
         for step in task.steps():
@@ -49,10 +47,11 @@ def check(program: Program) -> Iterator[Finding]:
                     program.values.integer(step.model.box[-1], step.route, step.env) if step.model.box else 1
                 )
                 if tensor is not None and inner is not None:
-                    yield from _width(inner, BITS[tensor.dtype], Place((*step.route, "box")), ())
+                    yield from _width(inner, BITS[tensor.dtype], Place((*step.route, "box")))
 
 
-def _judge(step: Step, tensor: Tensor, buffer: Buffer, other: Tensor | None) -> Iterator[Finding]:
+def _judge(program: Program, copy: Copy, other: Tensor | None) -> Iterator[Finding]:
+    step, tensor, buffer = copy.step, copy.tensor, copy.buffer
     # As the step writes it: a buffer `a` of a ring is `ab.a`, and often has its tensor's name.
     written = getattr(step.model, "to", None) or getattr(step.model, "from_", None)
     named = written.text if isinstance(written, Reference) else buffer.name
@@ -64,9 +63,8 @@ def _judge(step: Step, tensor: Tensor, buffer: Buffer, other: Tensor | None) -> 
         return
     if len(buffer.shape) > tensor.rank:
         message = f"`{named}` has {len(buffer.shape)} dimensions, and `{tensor.name}` has {tensor.rank}"
-        yield Finding(
-            RULE.name, message, place, related, help=f"give the buffer at most {tensor.rank} dimensions"
-        )
+        help = f"give the buffer at most {tensor.rank} dimensions"
+        yield Finding(RULE.name, message, place, related, help=help)
         return
     if tensor.dtype != buffer.dtype:
         message = f"TMA converts nothing, and `{tensor.name}` is {tensor.dtype}, `{named}` {buffer.dtype}"
@@ -76,10 +74,12 @@ def _judge(step: Step, tensor: Tensor, buffer: Buffer, other: Tensor | None) -> 
         yield Finding(RULE.name, message, place, related, help=mend)
         return
     inner = buffer.shape[-1] if buffer.shape else 1
-    yield from _width(inner, buffer.bits, place, related)
+    yield from _width(inner, buffer.bits, place, related, blocks_written(program).get(buffer.route, ""))
 
 
-def _width(inner: int, bits: int, place: Place, related: tuple[Place, ...]) -> Iterator[Finding]:
+def _width(
+    inner: int, bits: int, place: Place, related: tuple[Place, ...] = (), mend: str = ""
+) -> Iterator[Finding]:
     width = inner * bits // 8
     if width % GRAIN and inner > 0:
         wider = -(-width // GRAIN) * GRAIN * 8 // bits
@@ -89,5 +89,5 @@ def _width(inner: int, bits: int, place: Place, related: tuple[Place, ...]) -> I
             f"the TMA box is {inner:,} x {each} {width:,} bytes wide, no multiple of {GRAIN}",
             place,
             related,
-            help=f"the next width that is: {wider:,}",
+            help=mend or f"the next width that is: {wider:,}",
         )
