@@ -69,6 +69,7 @@ CODE = {
     "blackwell/gemm_bf16_persistent": tensor(loads=1, commits=3, a_block=2, clc=1),
     "blackwell/gemm_2cta": tensor(columns=4, clc=1),
     "blackwell/gemm_nvfp4": tensor("UTCOMMA", loads=4, columns=4, scales=8),
+    "blackwell/gemm_nvfp4_2cta": tensor("UTCOMMA", loads=4, columns=2, scales=12, clc=1),
     "blackwell/gemm_splitk": tensor(columns=4),
     **{
         f"gemm/hopper_{name}": Code("HGMMA", others=(("UTCHMMA", 0), ("LDTM", 0)))
