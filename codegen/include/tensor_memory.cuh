@@ -58,5 +58,6 @@ template <int GROUP = 1> DEVICE void tcgen05_commit(u32 barrier, u32 mask) {
                  : "memory");
 }
 
-// The descriptor of a matrix in shared memory from its two words; only the lower one changes.
-DEVICE u64 matrix_words(u32 high, u32 low) { return static_cast<u64>(high) << 32 | low; }
+// The descriptor of a matrix in shared memory from its two words; only the lower one changes. It has the
+// address / 16, and 16 bits above it the bytes from one column atom to the next / 16, for MN-major alone.
+DEVICE u64 matrix_words(u32 high, u32 low) { return (static_cast<u64>(high) << 32) | low; }

@@ -107,10 +107,10 @@ def test_columns_of_two_blocks_stand_side_by_side() -> None:
 
 def test_where_factors_begin_in_their_columns() -> None:
     text = text_of(powers())
-    assert '"r"(0x08a00480 | first << 29 | first << 4)' in text
+    assert '"r"(0x08a00480 | (first << 29) | (first << 4))' in text
     assert re.search(r"scales \+ step / 2 \* 4,\s+scale_right \+ step / 2 \* 4,\s+step % 2 \* 2,", text)
     text = text_of(bytes_())
-    assert '"r"(0x08a00000 | first << 29 | first << 4)' in text
+    assert '"r"(0x08a00000 | (first << 29) | (first << 4))' in text
     assert re.search(r"scales,\s+scale_right,\s+step % 4,", text)
 
 

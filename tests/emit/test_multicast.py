@@ -115,7 +115,7 @@ def test_masks_and_counts_of_the_code_are_those(
             assert eval(masks[0], {}, places) == sum(1 << one for one in told)
         else:
             assert told == (rank,)
-        # `mask >> rank & 1 ? one : other`, or a chain of them.
-        chosen = re.sub(r"(\d+) >> rank & 1 \? (\d+) : ", r"\2 if \1 >> rank & 1 else ", counts[0])
+        # `((mask >> rank) & 1) ? one : other`, or a chain of them.
+        chosen = re.sub(r"\(\((\d+) >> rank\) & 1\) \? (\d+) : ", r"\2 if \1 >> rank & 1 else ", counts[0])
         assert eval(chosen, {}, {"rank": rank}) == by_rank(kernel, ("ab",), 0, "read")[rank]
         assert by_rank(kernel, ("ab",), 0, "read")[rank] == 2 * len(reached(loads, extents, rank))

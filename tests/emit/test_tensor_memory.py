@@ -272,11 +272,11 @@ def test_a_form_of_the_instruction(
 ) -> None:
     text = text_of(edited(**settings))
     function = text.split(f"DEVICE void mma_{name}(", 1)[1].split("\n}\n", 1)[0]
-    assert f"0x{descriptor:08x}" in function
+    assert f'"r"(0x{descriptor:08x})' in function
     assert re.findall(r"matrix_words\(0x(\w+), ([ab])\)", function) == [
         (f"{word:08x}", own) for word, own in zip(upper, "ab", strict=True)
     ]
-    found = re.findall(r"const u32 ab_([ab])_matrix = 0x(\w+) \| ab", task(text, "mma"))
+    found = re.findall(r"const u32 ab_([ab])_matrix = 0x(\w+) \| \(+ab", task(text, "mma"))
     assert found == [(own, f"{word:08x}") for own, word in zip("ab", lower, strict=True)]
 
 

@@ -10,13 +10,20 @@ from tsc.program.tree import Step
 from tsc.source.document import Document
 
 LONGEST = 96
+OF_TASK = frozenset(("threads", "replica"))  # what is the same in all copies of a step
 
 
 def step_text(step: Step, document: Document | None) -> str:
-    """Return the step on one line, with the line of the spec it begins on where that is known."""
-    text = _words(step)
-    if len(text) > LONGEST:
-        text = text[: LONGEST - 4].rstrip() + " ..."
+    """Return the step on one line, with the line of the spec it begins on where that is known, and which copy
+    of a `repeat` it is.
+    """
+    text, copy = (
+        _words(step),
+        "".join(f"; {name} = {_value(value)}" for name, value in step.env.items() if name not in OF_TASK),
+    )
+    if len(text) + len(copy) > LONGEST:
+        text = text[: LONGEST - 4 - len(copy)].rstrip() + " ..."
+    text += copy
     if document is None:
         return text
     from tsc.diagnostics.model import Place

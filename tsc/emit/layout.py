@@ -104,7 +104,7 @@ def _apart(arrivals: tuple[int, ...]) -> str:
     text = ""
     for count in sorted(set(arrivals), key=lambda count: (arrivals.count(count), count), reverse=True):
         mask = sum(1 << rank for rank, own in enumerate(arrivals) if own == count)
-        text = f"{mask} >> rank & 1 ? {count} : {text}" if text else str(count)
+        text = f"(({mask} >> rank) & 1) ? {count} : {text}" if text else str(count)
     return text if len(set(arrivals)) > 1 else ""
 
 

@@ -59,7 +59,8 @@ def matrix_text(
     place = " + ".join([base, *(text for text in (str(found.offset), first) if text not in ("", "0"))])
     prefix = rings.prefix(memory, operand.copy)
     hint = f"{prefix}_matrix" if found.name == memory.name else f"{prefix}_{found.name}_matrix"
-    name = function.hoisted(type_, hint, form.format(place))
+    shifted = ">>" in form and " + " in place
+    name = function.hoisted(type_, hint, form.format(f"({place})" if shifted else place))
     if end is None or end.stage == "0":
         return name
     distance = function.kernel.place(f"{memory.name}.stage", memory.stage_bytes)

@@ -188,7 +188,7 @@ class StepLowering(Lowering):
 
     @override
     def matrix_words(self, buffer: BufferOperand, reference: Reference, low: int) -> str:
-        text = f"0x{low:08x} | {{}} >> 4"
+        text = f"0x{low:08x} | ({{}} >> 4)" if low else "{} >> 4"
         return matrix_text(self.rings, self.step, self.meaning(reference), reference, "u32", text, "")
 
     @override

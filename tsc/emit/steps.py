@@ -212,7 +212,7 @@ class Steps:
         if self.kernel.sanitize and mask == "0":
             return [arrive]
         task = self.function.task_name()
-        lanes = f"{task}.lane == 0" if mask == "0" else f"({mask} >> {task}.lane & 1)"
+        lanes = f"{task}.lane == 0" if mask == "0" else f"(({mask} >> {task}.lane) & 1)"
         first = f"{task}.warp == 0" if self.task.warps == 4 else f"{task}.warp % 4 == 0"
         # It does not change, and loops should not ask for it anew.
         arrives = self.function.hoisted("bool", "arrives", f"{first} && {lanes}")
@@ -249,7 +249,7 @@ class Steps:
         # Lane i answers for rank i.
         lane = f"{self.function.task_name()}.lane"
         base = self.rings.signals(first)
-        address = f"cluster_address({base}, {mask} >> {lane} & 1 ? {lane} : 0)"
+        address = f"cluster_address({base}, (({mask} >> {lane}) & 1) ? {lane} : 0)"
         key = f"{first.label}_peer"
         if key not in self.function.prelude.states:
             name = self.function.spelled_lets[key] = self.function.names.free(f"{base}_peer")
@@ -262,7 +262,7 @@ class Steps:
             return self.by_warpgroup(arrive, mask)
         return [
             Statement("warp_sync"),
-            Compound("if", {"condition": f"{mask} >> {lane} & 1"}, (arrive,)),
+            Compound("if", {"condition": f"({mask} >> {lane}) & 1"}, (arrive,)),
         ]
 
     # ---- orders --------------------------------------------------------------------------------------------

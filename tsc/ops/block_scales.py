@@ -14,7 +14,7 @@ from tsc.model import Reference
 from tsc.ops.descriptors import matrix_descriptor
 from tsc.ops.lowering import BufferOperand, Lowering, TensorMemoryOperand
 from tsc.ops.matrices import STEP, Matrix
-from tsc.ops.tensor_products import high, low
+from tsc.ops.tensor_products import high, low, matrices_text
 
 ROWS = 128  # of a block, and of `a`
 DEEP = 4  # scale factors of a row in a block
@@ -126,13 +126,18 @@ def instruction(one: Instruction, name: str) -> str:
     per_step = one.how.per_step(STEP * 8 // one.k)
     descriptor = f"0x{scaled_descriptor(one.how, m=one.m, n=one.n, a=one.a, b=one.b):08x}"
     first = ", u32 first" if per_step < DEEP else ""
-    chosen = f"{descriptor} | first << 29 | first << 4" if first else descriptor
+    chosen = f"{descriptor} | (first << 29) | (first << 4)" if first else descriptor
     shapes = f"d[{one.m}, {one.n}] (+)= a[{one.m}, {one.k}] * b[{one.n}, {one.k}]"
     matrices = [
         f'"l"(matrix_words(0x{high(span):08x}, {x}))'
         for span, x in ((one.a_swizzle, "a"), (one.b_swizzle, "b"))
     ]
+    types = one.a if one.a == one.b else f"{one.a} by {one.b}"
+    word = f"{descriptor}: M {one.m}, N {one.n}, {types}, factors {one.scales}"
+    word += "; bits 29 and 4 say where they begin." if first else "."
     return f"""// {shapes}, scaled by blocks of {one.how.block} of k.
+// {word}
+// {matrices_text(((one.a_swizzle, False), (one.b_swizzle, False)))}
 DEVICE void {name}(u32 d, u32 a, u32 b, u32 scale_a, u32 scale_b{first}, u32 accumulate) {{
   asm volatile("{{ .reg .pred p; setp.ne.b32 p, %6, 0;\\n"
                "tcgen05.mma.cta_group::{one.group}.kind::{one.how.kind}"

@@ -5,6 +5,7 @@ Sources: PTX ISA, tcgen05.mma (shapes, kinds) and "canonical layouts" (K-major a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tsc.model import Reference
@@ -73,6 +74,15 @@ def high(swizzle: int) -> int:
     return matrix_descriptor(address=0, leading=0, stride=8 * swizzle, swizzle=swizzle) >> 32
 
 
+def matrices_text(matrices: Iterable[tuple[int, bool]]) -> str:
+    """Say what the upper words of descriptors of matrices mean, by their swizzles, and whether MN-major."""
+    words = dict.fromkeys(
+        f"0x{high(span):08x}: swizzle {span} B, {8 * span:,} B from 8 {'of k' if mn else 'rows'} to the next."
+        for span, mn in matrices
+    )
+    return " ".join(words)
+
+
 def low(matrix: Matrix) -> int:
     """Return the lower word of the descriptor of a matrix at address 0.
 
@@ -89,7 +99,11 @@ def instruction(one: Instruction, name: str) -> str:
     first = '"r"(a)' if in_tensor else f'"l"(matrix_words(0x{high(one.a_swizzle or 0):08x}, a))'
     where = "in tensor memory" if in_tensor else "MN-major" if one.a_mn else "K-major"
     other = "MN-major" if one.b_mn else "K-major"
+    types = one.a if one.a == one.b else f"{one.a} by {one.b}"
+    spans = [(one.b_swizzle, one.b_mn)]
+    spans = spans if in_tensor else [(one.a_swizzle or 0, one.a_mn), *spans]
     return f"""// d[{one.m}, {one.n}] (+)= a[{one.m}, {one.k}] * b[{one.n}, {one.k}]; a {where}, b {other}.
+// 0x{one.descriptor:08x}: M {one.m}, N {one.n}, {types}, {one.d}. {matrices_text(spans)}
 DEVICE void {name}(u32 d, u32 a, u32 b, u32 accumulate) {{
   asm volatile("{{ .reg .pred p; setp.ne.b32 p, %4, 0;\\n"
                "tcgen05.mma.cta_group::{one.group}.kind::{KINDS[one.a]} [%0], {a}, %2, %3, p; }}" ::"r"(d),

@@ -136,25 +136,25 @@ DEVICE void sum_up_task(const float* x_data, i64 x_stride_0, i64 x_stride_1, flo
     if (last[0]) {
       // 42: zero: sum
       zero_registers(sum);
-      // 46: load: v, from: partial, at: [i, tile.row, thread * 4]
+      // 46: load: v, from: partial, at: [i, tile.row, thread * 4]; i = 0
       load_registers<true, true>(v, partial, 0, tile.row, task.thread * 4);
-      // 47: do: add
+      // 47: do: add; i = 0
       add<0>(task, sum, v);
-      // 46: load: v, from: partial, at: [i, tile.row, thread * 4]
+      // 46: load: v, from: partial, at: [i, tile.row, thread * 4]; i = 1
       load_registers<true, true>(v, partial, 1, tile.row, task.thread * 4);
-      // 47: do: add
+      // 47: do: add; i = 1
       add<1>(task, sum, v);
-      // 46: load: v, from: partial, at: [i, tile.row, thread * 4]
+      // 46: load: v, from: partial, at: [i, tile.row, thread * 4]; i = 2
       load_registers<true, true>(v, partial, 2, tile.row, task.thread * 4);
-      // 47: do: add
+      // 47: do: add; i = 2
       add<2>(task, sum, v);
-      // 46: load: v, from: partial, at: [i, tile.row, thread * 4]
+      // 46: load: v, from: partial, at: [i, tile.row, thread * 4]; i = 3
       load_registers<true, true>(v, partial, 3, tile.row, task.thread * 4);
-      // 47: do: add
+      // 47: do: add; i = 3
       add<3>(task, sum, v);
-      // 46: load: v, from: partial, at: [i, tile.row, thread * 4]
+      // 46: load: v, from: partial, at: [i, tile.row, thread * 4]; i = 4
       load_registers<true, true>(v, partial, 4, tile.row, task.thread * 4);
-      // 47: do: add
+      // 47: do: add; i = 4
       add<4>(task, sum, v);
       // 48: store: y, from: sum, at: [tile.row, thread * 4]
       store_registers<true, true>(y, sum, tile.row, task.thread * 4);
@@ -214,25 +214,25 @@ DEVICE void by_stores_task(const float* x_data, i64 x_stride_0, i64 x_stride_1, 
     if (stores_last[0]) {
       // 66: zero: sum
       zero_registers(sum);
-      // 70: load: v, from: bulk, at: [i, tile.row, thread * 4]
+      // 70: load: v, from: bulk, at: [i, tile.row, thread * 4]; i = 0
       load_registers<true, true>(v, bulk, 0, tile.row, task.thread * 4);
-      // 71: do: add
+      // 71: do: add; i = 0
       add<0>(task, sum, v);
-      // 70: load: v, from: bulk, at: [i, tile.row, thread * 4]
+      // 70: load: v, from: bulk, at: [i, tile.row, thread * 4]; i = 1
       load_registers<true, true>(v, bulk, 1, tile.row, task.thread * 4);
-      // 71: do: add
+      // 71: do: add; i = 1
       add<1>(task, sum, v);
-      // 70: load: v, from: bulk, at: [i, tile.row, thread * 4]
+      // 70: load: v, from: bulk, at: [i, tile.row, thread * 4]; i = 2
       load_registers<true, true>(v, bulk, 2, tile.row, task.thread * 4);
-      // 71: do: add
+      // 71: do: add; i = 2
       add<2>(task, sum, v);
-      // 70: load: v, from: bulk, at: [i, tile.row, thread * 4]
+      // 70: load: v, from: bulk, at: [i, tile.row, thread * 4]; i = 3
       load_registers<true, true>(v, bulk, 3, tile.row, task.thread * 4);
-      // 71: do: add
+      // 71: do: add; i = 3
       add<3>(task, sum, v);
-      // 70: load: v, from: bulk, at: [i, tile.row, thread * 4]
+      // 70: load: v, from: bulk, at: [i, tile.row, thread * 4]; i = 4
       load_registers<true, true>(v, bulk, 4, tile.row, task.thread * 4);
-      // 71: do: add
+      // 71: do: add; i = 4
       add<4>(task, sum, v);
       // 72: store: z, from: sum, at: [tile.row, thread * 4]
       store_registers<true, true>(z, sum, tile.row, task.thread * 4);

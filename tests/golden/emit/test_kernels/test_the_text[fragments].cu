@@ -204,29 +204,29 @@ DEVICE void columns_task(const float* x_data, i64 x_stride_0, e4m3* e_data, i64 
     Fragment<float, 64, 40, true> by_columns(task.warp / 4 * 40);
     Fragment<e4m3, 64, 40, true> eight(task.warp / 4 * 40);
     Fragment<i32, 64, 40, true> whole(task.warp / 4 * 40);
-    // 87: load: by_columns, from: x, at: [tile.m * BM + 64 * half, tile.n * BN], cache: evict_first
+    // 87: load: by_columns, from: x, at: [tile.m * BM + 64 * half, tile.n * BN], cache: evic ...; half = 0
     load_fragment<1, CACHE_EVICT_FIRST | CACHE_READ_ONLY>(by_columns, x, tile.m * BM, tile.n * BN);
-    // 88: activate: by_columns, function: silu
+    // 88: activate: by_columns, function: silu; half = 0
     map_fragment(by_columns, [](float x) { return silu(x); });
-    // 89: convert: eight, from: by_columns
+    // 89: convert: eight, from: by_columns; half = 0
     convert_fragment(eight, by_columns);
-    // 90: store: e, from: eight, at: [tile.m * BM + 64 * half, tile.n * BN]
+    // 90: store: e, from: eight, at: [tile.m * BM + 64 * half, tile.n * BN]; half = 0
     store_fragment<1>(e, eight, tile.m * BM, tile.n * BN);
-    // 91: do: name_places
+    // 91: do: name_places; half = 0
     name_places(task, whole);
-    // 92: store: places, from: whole, at: [tile.m * BM + 64 * half, tile.n * BN]
+    // 92: store: places, from: whole, at: [tile.m * BM + 64 * half, tile.n * BN]; half = 0
     store_fragment<1>(places, whole, tile.m * BM, tile.n * BN);
-    // 87: load: by_columns, from: x, at: [tile.m * BM + 64 * half, tile.n * BN], cache: evict_first
+    // 87: load: by_columns, from: x, at: [tile.m * BM + 64 * half, tile.n * BN], cache: evic ...; half = 1
     load_fragment<1, CACHE_EVICT_FIRST | CACHE_READ_ONLY>(by_columns, x, tile.m * BM + 64, tile.n * BN);
-    // 88: activate: by_columns, function: silu
+    // 88: activate: by_columns, function: silu; half = 1
     map_fragment(by_columns, [](float x) { return silu(x); });
-    // 89: convert: eight, from: by_columns
+    // 89: convert: eight, from: by_columns; half = 1
     convert_fragment(eight, by_columns);
-    // 90: store: e, from: eight, at: [tile.m * BM + 64 * half, tile.n * BN]
+    // 90: store: e, from: eight, at: [tile.m * BM + 64 * half, tile.n * BN]; half = 1
     store_fragment<1>(e, eight, tile.m * BM + 64, tile.n * BN);
-    // 91: do: name_places
+    // 91: do: name_places; half = 1
     name_places(task, whole);
-    // 92: store: places, from: whole, at: [tile.m * BM + 64 * half, tile.n * BN]
+    // 92: store: places, from: whole, at: [tile.m * BM + 64 * half, tile.n * BN]; half = 1
     store_fragment<1>(places, whole, tile.m * BM + 64, tile.n * BN);
   }
 }

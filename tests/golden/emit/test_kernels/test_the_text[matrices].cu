@@ -180,28 +180,28 @@ DEVICE void math_task(const TensorMap& y_map, const TensorMap& v_map, const Tens
   convert_fragment(wide, f);
   // 50: do: double_it
   double_it(task, wide);
-  // 54: store: plain, from: wide, at: [0, 32 * half]
+  // 54: store: plain, from: wide, at: [0, 32 * half]; half = 0
   store_part<0, 0, 64, 32, false, true>(Buffer<float, 128, 128, 32>{plain}, wide, task.warp / 4 * 64, 0);
-  // 55: tma_store: z, at: [tile.m * BM, tile.n * BN + 32 * half], from: plain
+  // 55: tma_store: z, at: [tile.m * BM, tile.n * BN + 32 * half], from: plain; half = 0
   fence_proxy_async();
   task.sync();
   if (leader) {
     tma_store(z_map, plain, tile.n * BN, tile.m * BM);
     bulk_commit();
   }
-  // 56: store_wait: 0
+  // 56: store_wait: 0; half = 0
   if (leader) bulk_wait_read<0>();
   task.sync();
-  // 54: store: plain, from: wide, at: [0, 32 * half]
+  // 54: store: plain, from: wide, at: [0, 32 * half]; half = 1
   store_part<0, 32, 64, 32, false, true>(Buffer<float, 128, 128, 32>{plain}, wide, task.warp / 4 * 64, 0);
-  // 55: tma_store: z, at: [tile.m * BM, tile.n * BN + 32 * half], from: plain
+  // 55: tma_store: z, at: [tile.m * BM, tile.n * BN + 32 * half], from: plain; half = 1
   fence_proxy_async();
   task.sync();
   if (leader) {
     tma_store(z_map, plain, tile.n * BN + 32, tile.m * BM);
     bulk_commit();
   }
-  // 56: store_wait: 0
+  // 56: store_wait: 0; half = 1
   if (leader) bulk_wait_read<0>();
   task.sync();
   // 57: store: single, from: again

@@ -149,7 +149,7 @@ DEVICE void math_task(float* y_data, i64 y_stride_0, int m, int k, int n, u32 sh
   const u32 ring = shared + RING;
   const u32 ring_empty = shared + RING_EMPTY;
   Cursor<3> ring_read;
-  const u32 ring_empty_peer = cluster_address(ring_empty, ring_peers >> task.lane & 1 ? task.lane : 0);
+  const u32 ring_empty_peer = cluster_address(ring_empty, ((ring_peers >> task.lane) & 1) ? task.lane : 0);
 
   const Tiles tiles{cdiv(cdiv(m, R), 2), cdiv(cdiv(n, R), 2)};
   for (u32 unit = blockIdx.x / 4; unit < tiles.count(); unit += gridDim.x / 4) {
@@ -164,7 +164,7 @@ DEVICE void math_task(float* y_data, i64 y_stride_0, int m, int k, int n, u32 sh
           {ring + ring_read.stage * RING_STAGE + 8192}, {ring + ring_read.stage * RING_STAGE + 16384}});
       // 62: release: ring
       __syncwarp();
-      if (ring_peers >> task.lane & 1) mbarrier_arrive_cluster(ring_empty_peer + 8 * ring_read.stage);
+      if ((ring_peers >> task.lane) & 1) mbarrier_arrive_cluster(ring_empty_peer + 8 * ring_read.stage);
       ring_read.advance();
     }
     // 63: do: finish

@@ -234,19 +234,19 @@ DEVICE void load_task(const float* x_data, i64 x_stride_0, int rows, u32 shared)
   Cursor<2> own_1_write;
 
   for (int loop = 0; loop < rows; ++loop) {
-    // 49: acquire: own[i]
+    // 49: acquire: own[i]; i = 0
     mbarrier_wait(own_0_empty + 8 * own_0_write.stage, own_0_write.phase ^ 1);
-    // 50: bulk_load: x, at: [loop, i * C], to: own[i]
+    // 50: bulk_load: x, at: [loop, i * C], to: own[i]; i = 0
     mbarrier_arrive_expect(own_0_full + 8 * own_0_write.stage, 512);
     bulk_load(own_0 + own_0_write.stage * OWN_STAGE, x.ptr(loop, 0), 512, own_0_full + 8 * own_0_write.stage);
-    // 51: commit: own[i]
+    // 51: commit: own[i]; i = 0
     own_0_write.advance();
-    // 49: acquire: own[i]
+    // 49: acquire: own[i]; i = 1
     mbarrier_wait(own_1_empty + 8 * own_1_write.stage, own_1_write.phase ^ 1);
-    // 50: bulk_load: x, at: [loop, i * C], to: own[i]
+    // 50: bulk_load: x, at: [loop, i * C], to: own[i]; i = 1
     mbarrier_arrive_expect(own_1_full + 8 * own_1_write.stage, 512);
     bulk_load(own_1 + own_1_write.stage * OWN_STAGE, x.ptr(loop, C), 512, own_1_full + 8 * own_1_write.stage);
-    // 51: commit: own[i]
+    // 51: commit: own[i]; i = 1
     own_1_write.advance();
   }
 }

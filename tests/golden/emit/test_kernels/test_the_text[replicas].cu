@@ -147,33 +147,33 @@ DEVICE void load_task(const float* x_data, i64 x_stride_0, int m, u32 shared) {
   Cursor<2> ring_2_write;
 
   for (i64 i = 3 * block_x; i < m; i += 12) {
-    // 48: acquire: ring[r]
+    // 48: acquire: ring[r]; r = 0
     mbarrier_wait(ring_0_empty + 8 * ring_0_write.stage, ring_0_write.phase ^ 1);
-    // 49: bulk_load: x, at: [i, 0], to: ring[r]
+    // 49: bulk_load: x, at: [i, 0], to: ring[r]; r = 0
     mbarrier_arrive_expect(ring_0_full + 8 * ring_0_write.stage, 1024);
     bulk_load(ring_0 + ring_0_write.stage * RING_STAGE, x.ptr(i, 0), 1024,
         ring_0_full + 8 * ring_0_write.stage);
-    // 50: commit: ring[r]
+    // 50: commit: ring[r]; r = 0
     ring_0_write.advance();
   }
   for (i64 i = 1 + 3 * block_x; i < m; i += 12) {
-    // 48: acquire: ring[r]
+    // 48: acquire: ring[r]; r = 1
     mbarrier_wait(ring_1_empty + 8 * ring_1_write.stage, ring_1_write.phase ^ 1);
-    // 49: bulk_load: x, at: [i, 0], to: ring[r]
+    // 49: bulk_load: x, at: [i, 0], to: ring[r]; r = 1
     mbarrier_arrive_expect(ring_1_full + 8 * ring_1_write.stage, 1024);
     bulk_load(ring_1 + ring_1_write.stage * RING_STAGE, x.ptr(i, 0), 1024,
         ring_1_full + 8 * ring_1_write.stage);
-    // 50: commit: ring[r]
+    // 50: commit: ring[r]; r = 1
     ring_1_write.advance();
   }
   for (i64 i = 2 + 3 * block_x; i < m; i += 12) {
-    // 48: acquire: ring[r]
+    // 48: acquire: ring[r]; r = 2
     mbarrier_wait(ring_2_empty + 8 * ring_2_write.stage, ring_2_write.phase ^ 1);
-    // 49: bulk_load: x, at: [i, 0], to: ring[r]
+    // 49: bulk_load: x, at: [i, 0], to: ring[r]; r = 2
     mbarrier_arrive_expect(ring_2_full + 8 * ring_2_write.stage, 1024);
     bulk_load(ring_2 + ring_2_write.stage * RING_STAGE, x.ptr(i, 0), 1024,
         ring_2_full + 8 * ring_2_write.stage);
-    // 50: commit: ring[r]
+    // 50: commit: ring[r]; r = 2
     ring_2_write.advance();
   }
 }

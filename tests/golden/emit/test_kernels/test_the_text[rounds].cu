@@ -76,89 +76,89 @@ DEVICE void main_task(i32* y_data, i64 y_stride_0, int n, int first) {
     i64 iter = 0;
     const i64 loop_cut = min(i64(first) + 3, n);
     for (; loop < loop_cut; loop += 2, ++iter) {
-      // 34: do: add_part, with: {scale: 1 + part * 2}
+      // 34: do: add_part, with: {scale: 1 + part * 2}; part = 0
       add_part<0, 1>(task, c[0]);
       if (loop == loop_start) {
-        // 35: do: add, with: {value: 1000}
+        // 35: do: add, with: {value: 1000}; part = 0
         add(task, c[0], 1000);
       }
       if (loop + 2 >= n) {
-        // 36: do: add, with: {value: iter * 100 + trips}
+        // 36: do: add, with: {value: iter * 100 + trips}; part = 0
         add(task, c[0], i64(iter) * 100 + trips);
       }
       if (iter >= 1 && (iter - 1) % 2 == 0) {
-        // 39: do: add, with: {value: loop}
+        // 39: do: add, with: {value: loop}; part = 0
         add(task, c[0], loop);
       }
       for (int i = 5, iter_2 = 0; i > 0; i -= 2, ++iter_2) {
         if (i > 2 && loop < n - 2) {
-          // 46: do: add, with: {value: i}
+          // 46: do: add, with: {value: i}; part = 0
           add(task, c[0], i);
         } else {
-          // 47: do: add, with: {value: 10000 * iter}
+          // 47: do: add, with: {value: 10000 * iter}; part = 0
           add(task, c[0], 10000 * iter_2);
         }
         if (!(i == 3)) {
-          // 49: do: add, with: {value: trips}
+          // 49: do: add, with: {value: trips}; part = 0
           add(task, c[0], 3);
         }
       }
     }
     const i64 loop_cut_2 = min(7, n);
     for (; loop < loop_cut_2; loop += 2, ++iter) {
-      // 34: do: add_part, with: {scale: 1 + part * 2}
+      // 34: do: add_part, with: {scale: 1 + part * 2}; part = 1
       add_part<1, 3>(task, c[0]);
       if (loop == loop_start) {
-        // 35: do: add, with: {value: 1000}
+        // 35: do: add, with: {value: 1000}; part = 1
         add(task, c[0], 1000);
       }
       if (loop + 2 >= n) {
-        // 36: do: add, with: {value: iter * 100 + trips}
+        // 36: do: add, with: {value: iter * 100 + trips}; part = 1
         add(task, c[0], i64(iter) * 100 + trips);
       }
       if (iter >= 1 && (iter - 1) % 2 == 0) {
-        // 39: do: add, with: {value: loop}
+        // 39: do: add, with: {value: loop}; part = 1
         add(task, c[0], loop);
       }
       for (int i = 5, iter_3 = 0; i > 0; i -= 2, ++iter_3) {
         if (i > 2 && loop < n - 2) {
-          // 46: do: add, with: {value: i}
+          // 46: do: add, with: {value: i}; part = 1
           add(task, c[0], i);
         } else {
-          // 47: do: add, with: {value: 10000 * iter}
+          // 47: do: add, with: {value: 10000 * iter}; part = 1
           add(task, c[0], 10000 * iter_3);
         }
         if (!(i == 3)) {
-          // 49: do: add, with: {value: trips}
+          // 49: do: add, with: {value: trips}; part = 1
           add(task, c[0], 3);
         }
       }
     }
     for (; loop < n; loop += 2, ++iter) {
-      // 34: do: add_part, with: {scale: 1 + part * 2}
+      // 34: do: add_part, with: {scale: 1 + part * 2}; part = 2
       add_part<2, 5>(task, c[0]);
       if (loop == loop_start) {
-        // 35: do: add, with: {value: 1000}
+        // 35: do: add, with: {value: 1000}; part = 2
         add(task, c[0], 1000);
       }
       if (loop + 2 >= n) {
-        // 36: do: add, with: {value: iter * 100 + trips}
+        // 36: do: add, with: {value: iter * 100 + trips}; part = 2
         add(task, c[0], i64(iter) * 100 + trips);
       }
       if (iter >= 1 && (iter - 1) % 2 == 0) {
-        // 39: do: add, with: {value: loop}
+        // 39: do: add, with: {value: loop}; part = 2
         add(task, c[0], loop);
       }
       for (int i = 5, iter_4 = 0; i > 0; i -= 2, ++iter_4) {
         if (i > 2 && loop < n - 2) {
-          // 46: do: add, with: {value: i}
+          // 46: do: add, with: {value: i}; part = 2
           add(task, c[0], i);
         } else {
-          // 47: do: add, with: {value: 10000 * iter}
+          // 47: do: add, with: {value: 10000 * iter}; part = 2
           add(task, c[0], 10000 * iter_4);
         }
         if (!(i == 3)) {
-          // 49: do: add, with: {value: trips}
+          // 49: do: add, with: {value: trips}; part = 2
           add(task, c[0], 3);
         }
       }

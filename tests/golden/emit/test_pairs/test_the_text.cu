@@ -138,6 +138,7 @@ DEVICE void tensor_load_x32(float* r, u32 tensor) {
 }
 
 // d[256, 256] (+)= a[256, 16] * b[256, 16]; a K-major, b K-major.
+// 0x10400490: M 256, N 256, bf16, f32. 0x40004040: swizzle 128 B, 1,024 B from 8 rows to the next.
 DEVICE void mma_m256n256k16_f32_bf16_pair(u32 d, u32 a, u32 b, u32 accumulate) {
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %4, 0;\n"
                "tcgen05.mma.cta_group::2.kind::f16 [%0], %1, %2, %3, p; }" ::"r"(d),
@@ -259,8 +260,8 @@ DEVICE void mma_task(int k, int n, u32 shared, u32 tensor) {
   const u32 tiles_empty = shared + TILES_EMPTY;
   Cursor<TILES> acc_write;
   Cursor<STAGES> ab_read;
-  const u32 ab_a_matrix = 0x00010000 | ab >> 4;
-  const u32 ab_b_matrix = 0x00010000 | ab + 16384 >> 4;
+  const u32 ab_a_matrix = 0x00010000 | (ab >> 4);
+  const u32 ab_b_matrix = 0x00010000 | ((ab + 16384) >> 4);
   Cursor<2> tiles_read;
 
   const Tiles tiles_order{n_tiles};

@@ -190,6 +190,7 @@ DEVICE void tensor_load_x64(float* r, u32 tensor) {
 }
 
 // d[128, 64] (+)= a[128, 16] * b[64, 16]; a K-major, b K-major.
+// 0x08100490: M 128, N 64, bf16, f32. 0x40004040: swizzle 128 B, 1,024 B from 8 rows to the next.
 DEVICE void mma_m128n64k16_f32_bf16(u32 d, u32 a, u32 b, u32 accumulate) {
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %4, 0;\n"
                "tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, p; }" ::"r"(d),
@@ -199,6 +200,7 @@ DEVICE void mma_m128n64k16_f32_bf16(u32 d, u32 a, u32 b, u32 accumulate) {
 }
 
 // d[128, 64] (+)= a[128, 16] * b[64, 16]; a in tensor memory, b K-major.
+// 0x08100490: M 128, N 64, bf16, f32. 0x40004040: swizzle 128 B, 1,024 B from 8 rows to the next.
 DEVICE void mma_m128n64k16_f32_bf16_at(u32 d, u32 a, u32 b, u32 accumulate) {
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %4, 0;\n"
                "tcgen05.mma.cta_group::1.kind::f16 [%0], [%1], %2, %3, p; }" ::"r"(d),
@@ -220,7 +222,7 @@ DEVICE void add_first(const Task<128, 1>& task, Registers<float, 1>& total, Lane
       total[first.slot(i)] += x;
       narrow[column + i] = x;
     }
-#line 224 "kernel.cu"
+#line 226 "kernel.cu"
   }
 }
 
@@ -235,7 +237,7 @@ DEVICE void add_second(const Task<128, 1>& task, Registers<float, 1>& total, Lan
       total[second.slot(i)] += x;
       narrow[column + i] = x;
     }
-#line 239 "kernel.cu"
+#line 241 "kernel.cu"
   }
 }
 
@@ -244,7 +246,7 @@ DEVICE void write_sums(const Task<128, 1>& task, const Tensor<float, 1>& sums,
   {
 #line 55 "lanes.tsc.yaml"
     sums[tile.m * M + first.row(0)] = first.row_sum(total[0]);
-#line 248 "kernel.cu"
+#line 250 "kernel.cu"
   }
 }
 
@@ -280,35 +282,35 @@ DEVICE void weigh_task(float* sums_data, int tiles, u32 shared, u32 tensor) {
     // 65: tcgen05_ld: first, from: scores, at: [0, 0]
     const u32 scores_from = scores + scores_read.stage * SCORES_STAGE + tensor_lanes();
     tensor_load_x16(first.words, scores_from);
-    // 69: tcgen05_ld: second, from: scores, at: [0, (2 * half + 1) * PART]
+    // 69: tcgen05_ld: second, from: scores, at: [0, (2 * half + 1) * PART]; half = 0
     tcgen05_wait_ld();
     tensor_hold(first);
     const u32 scores_from_2 = scores + scores_read.stage * SCORES_STAGE + PART + tensor_lanes();
     tensor_load_x16(second.words, scores_from_2);
-    // 70: do: add_first, with: {column: 2 * half * PART}
+    // 70: do: add_first, with: {column: 2 * half * PART}; half = 0
     add_first<0>(task, total, narrow, first);
-    // 73: tcgen05_ld: first, from: scores, at: [0, 2 * PART]
+    // 73: tcgen05_ld: first, from: scores, at: [0, 2 * PART]; half = 0
     tcgen05_wait_ld();
     tensor_hold(second);
     const u32 scores_from_3 = scores + scores_read.stage * SCORES_STAGE + 2 * PART + tensor_lanes();
     tensor_load_x16(first.words, scores_from_3);
-    // 76: do: add_second, with: {column: (2 * half + 1) * PART}
+    // 76: do: add_second, with: {column: (2 * half + 1) * PART}; half = 0
     add_second<PART>(task, total, narrow, second);
-    // 69: tcgen05_ld: second, from: scores, at: [0, (2 * half + 1) * PART]
+    // 69: tcgen05_ld: second, from: scores, at: [0, (2 * half + 1) * PART]; half = 1
     tcgen05_wait_ld();
     tensor_hold(first);
     const u32 scores_from_4 = scores + scores_read.stage * SCORES_STAGE + 3 * PART + tensor_lanes();
     tensor_load_x16(second.words, scores_from_4);
-    // 70: do: add_first, with: {column: 2 * half * PART}
+    // 70: do: add_first, with: {column: 2 * half * PART}; half = 1
     add_first<2 * PART>(task, total, narrow, first);
-    // 75: release: scores
+    // 75: release: scores; half = 1
     tcgen05_wait_ld();
     tensor_hold(second);
     tcgen05_fence_before();
     __syncwarp();
     if (task.lane == 0) mbarrier_arrive(scores_empty + 8 * scores_read.stage);
     scores_read.advance();
-    // 76: do: add_second, with: {column: (2 * half + 1) * PART}
+    // 76: do: add_second, with: {column: (2 * half + 1) * PART}; half = 1
     add_second<3 * PART>(task, total, narrow, second);
     // 77: do: write_sums
     write_sums(task, sums, total, first, tile);
@@ -440,8 +442,8 @@ DEVICE void score_task(int tiles, u32 shared, u32 tensor) {
   Cursor<1> b_once_read;
   Cursor<2> a_ring_read;
   Cursor<2> scores_write;
-  const u32 a_ring_matrix = 0x00010000 | a_ring >> 4;
-  const u32 b_once_matrix = 0x00010000 | b_once >> 4;
+  const u32 a_ring_matrix = 0x00010000 | (a_ring >> 4);
+  const u32 b_once_matrix = 0x00010000 | (b_once >> 4);
 
   // 107: wait: b_once
   mbarrier_wait(b_once_full, b_once_read.phase);
@@ -489,7 +491,7 @@ DEVICE void combine_task(int tiles, u32 shared, u32 tensor) {
   Cursor<1> c_once_read;
   Cursor<1> weights_read;
   Cursor<1> out_write;
-  const u32 c_once_matrix = 0x00010000 | c_once >> 4;
+  const u32 c_once_matrix = 0x00010000 | (c_once >> 4);
 
   // 119: wait: c_once
   mbarrier_wait(c_once_full, c_once_read.phase);

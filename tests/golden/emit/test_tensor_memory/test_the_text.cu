@@ -99,6 +99,7 @@ struct Tiles {
 // ---- matrix products ---------------------------------------------------------------------------------
 
 // d[128, 256] (+)= a[128, 16] * b[256, 16]; a K-major, b K-major.
+// 0x08400490: M 128, N 256, bf16, f32. 0x40004040: swizzle 128 B, 1,024 B from 8 rows to the next.
 DEVICE void mma_m128n256k16_f32_bf16(u32 d, u32 a, u32 b, u32 accumulate) {
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %4, 0;\n"
                "tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, p; }" ::"r"(d),
@@ -177,8 +178,8 @@ DEVICE void mma_task(int m, int k, int n, u32 shared, u32 tensor) {
   const u32 acc_full = shared + ACC_FULL;
   Cursor<TILES> acc_write;
   Cursor<STAGES> ab_read;
-  const u32 ab_a_matrix = 0x00010000 | ab >> 4;
-  const u32 ab_b_matrix = 0x00010000 | ab + 16384 >> 4;
+  const u32 ab_a_matrix = 0x00010000 | (ab >> 4);
+  const u32 ab_b_matrix = 0x00010000 | ((ab + 16384) >> 4);
 
   const Tiles tiles{m_tiles, n_tiles};
   for (u32 unit = blockIdx.x; unit < tiles.count(); unit += gridDim.x) {
