@@ -95,6 +95,24 @@ tasks:
      {release: ab}, {commit: acc}]}
 """
 
+HELD = """\
+tsc: 1
+kernel: held
+target: sm_100a
+launch: {grid: [1]}
+resources:
+  b: {kind: smem, stages: 2, dtype: bf16, shape: [64, 64]}
+  p: {kind: tmem, stages: 1, dtype: bf16, shape: [64, 64]}
+  rp: {kind: registers, dtype: bf16, shape: [64, 64]}
+  acc: {kind: tmem, stages: 1, dtype: f32, shape: [64, 64]}
+tasks:
+  store: {warps: 4, schedule: [{acquire: p}, {commit: p}, {wait: acc}, {release: acc}]}
+  load: {warps: 1, schedule: [{acquire: b}, {commit: b}]}
+  mma:
+    {warps: 1, schedule: [{acquire: acc}, {wait: p}, {wait: b},
+     {tcgen05_mma: acc, a: p, b: b, accumulate: false}, {release: p}, {release: b}, {commit: acc}]}
+"""
+
 CASES = {
     "loads for a pair in other blocks than their `acquire` and `commit`": [
         PAIR.replace("- commit: ab", "- {when: k > 64, then: [{commit: ab}]}"),
@@ -110,6 +128,11 @@ CASES = {
     ],
     "scale factors where `a` lies in tensor memory": [
         SCALED.replace("a: ab.a, b: ab.b, scale", "a: held, b: ab.b, scale")
+    ],
+    "scale factors for operands with `.T`": [SCALED.replace("b: ab.b, scale", "b: ab.b.T, scale")],
+    "`a` of 64 rows in tensor memory": [HELD],
+    "`tcgen05_ld` and `tcgen05_st` of 64 rows of 16 bits": [
+        HELD.replace("[{acquire: p}, ", "[{acquire: p}, {zero: rp}, {tcgen05_st: p, from: rp}, ")
     ],
     "`trace`": [spec(debug="debug: {trace: [wait]}")],
     "`count_tiles`": [spec(debug="debug: {count_tiles: true}")],

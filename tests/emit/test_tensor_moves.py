@@ -340,6 +340,6 @@ def test_threads_and_the_tensor_core_of_one_task_meet_first() -> None:
 def test_64_rows_of_16_bits_are_refused() -> None:
     found = refusals("{zero: eight}", "{tcgen05_st: eighths, from: eight, at: [0, 0]}", RELEASE, rows=64)
     assert found == [
-        "64 rows of tensor memory lie in a half of the lanes, and `tcgen05_st` moves them for fragments of "
-        "64 rows a warpgroup and 32 bits alone"
+        "64 rows of tensor memory lie in a half of the lanes, and `tcgen05_st` of them is generated for "
+        "fragments of 64 rows a warpgroup and 32 bits"
     ]

@@ -224,7 +224,9 @@ def _named(lowering: Lowering, hint: str, text: str) -> str:
 def _matrix(lowering: Lowering, reference: Reference) -> Matrix:
     buffer: BufferOperand = lowering.buffer(reference, "read")
     if len(buffer.shape) != 2 or not buffer.swizzle or buffer.transposed:
-        lowering.refuse(f"`{reference}` is no swizzled matrix whose rows lie along k, as block scales ask")
+        lowering.refuse(
+            f"`{reference}` is no swizzled matrix with rows along k, and scaled ones are generated of such"
+        )
     return Matrix(buffer, reference, mn=False)
 
 

@@ -121,8 +121,8 @@ def tensor_move(
         )
     if not fragment.lanes and (fragment.rows, fragment.bits) != (64, 32):
         lowering.refuse(
-            f"64 rows of tensor memory lie in a half of the lanes, and `{step}` moves them for fragments of "
-            "64 rows a warpgroup and 32 bits alone"
+            f"64 rows of tensor memory lie in a half of the lanes, and `{step}` of them is generated for "
+            "fragments of 64 rows a warpgroup and 32 bits"
         )
     if not fragment.lanes and lowering.group == 2:
         lowering.refuse(
