@@ -6,10 +6,13 @@ Whoever gives a stage back need not be who loads from it, and may know by any of
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from tests.emit.kernels import cuda, document
+
+FOLDER = Path(__file__).with_name("tensor_cases")
 
 SPEC = """\
 tsc: 1
@@ -133,3 +136,28 @@ def test_a_load_ends_before_an_answer_of_the_queue_goes_back(policy: str, words:
     late = re.sub(r"work:\n(  .*\n)+", "", late)
     first = "    warps: 4\n    schedule:\n"
     assert order_of(late.replace(first, first + "      - zero: slice\n", 1)) == words
+
+
+@pytest.mark.parametrize(
+    ("case", "task", "words"),
+    [
+        (
+            "led_load",
+            "obs",
+            ["tensor_load", "tcgen05_wait_ld", "tcgen05_fence_before", "task.sync", "tma_load"],
+        ),
+        (
+            "led_store",
+            "fill",
+            ["tensor_store", "tcgen05_wait_st", "tcgen05_fence_before", "task.sync", "tma_load"],
+        ),
+    ],
+)
+def test_moves_of_all_end_before_one_thread_tells_of_them(case: str, task: str, words: list[str]) -> None:
+    """A load arrives by itself, and what the other threads moved comes to its thread by any sync."""
+    text = (FOLDER / f"{case}.tsc.yaml").read_text(encoding="utf-8")
+    emitted = cuda(document(text), headers=False)
+    body = emitted.split(f"DEVICE void {task}_task(", 1)[1].split("\n}\n", 1)[0]
+    first = body.index(words[0])
+    places = [body.index(f"{word}", first) for word in words]
+    assert places == sorted(places)

@@ -49,7 +49,7 @@ class Schedule:
             kernel.refuse(route, "threads that take different ways here would have to meet inside")
         for route, sentence in self.hazards.refused.items():
             kernel.refuse(route, sentence)
-        self.tensor_waits = tensor_waits(kernel, task)
+        self.tensor_waits = tensor_waits(self.rings)
         self.steps = Steps(self.function, self.rings, self.brackets)
         self.queue = Tiles(self.function, self.steps)
         self.loops = Loops(self.function, self.block)
@@ -74,9 +74,12 @@ class Schedule:
         """
         items: list[Item] = []
         peers = False
-        for memory, copy in self.rings.drained():
+        for (memory, copy), step in self.rings.drained().items():
             peers |= self.kernel.reaches(memory.name, copy)
-            items += self.rings.drain(self.rings.end(memory, copy, "write"))
+            try:
+                items += self.rings.drain(self.rings.end(memory, copy, "write"))
+            except Refused as refused:
+                self.kernel.refuse(step.route, refused.sentence)
         who = "Peers'" if peers else "The tensor core's"
         note = Comment(f"{who} last arrivals have to land while this CTA's shared memory is there.")
         return [note, *items] if items else []
@@ -180,13 +183,17 @@ class Schedule:
             return [Comment(step_text(step, self.document)), *waits, *items] if items else []
         if step.index in self.tensor_waits.refused:
             raise Refused(self.tensor_waits.refused[step.index])
-        items = self.waits(self.tensor_waits.ahead.get(step.index, Waits()))
+        waits = self.tensor_waits.ahead.get(step.index, Waits())
+        items = self.waits(replace(waits, fence_after=False))
         if step.index in self.hazards.fences:
             items.append(Statement("fence_async"))
         if step.index in self.hazards.global_fences:
             items.append(Statement("fence_async_global"))
         if step.index in self.hazards.syncs:
             items.append(self.steps.sync())
+        if waits.fence_after:
+            # Behind the sync: what others did comes to most threads by it.
+            items.append(Statement("tensor_fence_after"))
         if isinstance(step.model, Do):
             items += self.works.call(self.function, self.rings, step, scope)
         elif step.verb in BY_VERB:

@@ -10,19 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from tsc.emit.kernel import Kernel
+from tsc.emit.rings import Rings
 from tsc.emit.tensor_memory import engines
 from tsc.emit.tensor_shares import Move, Ring, move_of
 from tsc.ops.base import Engine
 from tsc.program.accesses import Touch
+from tsc.program.arrivals import Side
 from tsc.program.expand import operand_of
 from tsc.program.fragments import WARPGROUP
-from tsc.program.model import Pipeline, Task
+from tsc.program.model import Pipeline
 from tsc.program.tree import Block, Guard, Loop, Step, TileLoop, steps
 
 _ENGINES = frozenset((Engine.TCGEN05, Engine.TMEM))
 _PRIVATE = frozenset(("thread", "warp", "lane"))
 _TELL = frozenset(("commit", "release", "pass", "arrive", "sync", "task_sync"))
+# One thread starts them for all, and what they bring completes a barrier by itself.
+_BRING = frozenset(("tma_load", "bulk_load", "cluster_copy", "count_in"))
 _HEAR = frozenset(("acquire", "wait", "take", "sync", "task_sync"))
 _NONE = frozenset[Ring]()
 
@@ -66,7 +69,8 @@ class TensorWaits:
 @dataclass(frozen=True, slots=True)
 class _State:
     """What may be under way: loads into fragments, and from and to which tensor memory; and which of it was
-    touched since others last heard of it, or not yet since they were heard.
+    touched since others last heard of it, or not yet since they were heard. `apart` is what no ring guards and
+    all threads moved since they last met.
     `moved` is what warpgroups moved since they last met.
     """
 
@@ -75,6 +79,7 @@ class _State:
     written: frozenset[Ring] = _NONE
     untold: frozenset[Ring] = _NONE
     unheard: frozenset[Ring] = _NONE
+    apart: frozenset[Ring] = _NONE
     moved: frozenset[Move] = frozenset()
 
     def __or__(self, other: _State) -> _State:
@@ -84,18 +89,20 @@ class _State:
             self.written | other.written,
             self.untold | other.untold,
             self.unheard | other.unheard,
+            self.apart | other.apart,
             self.moved | other.moved,
         )
 
 
-def tensor_waits(kernel: Kernel, task: Task) -> TensorWaits:
+def tensor_waits(rings: Rings) -> TensorWaits:
     """Find the waits of a task."""
-    return _Walk(kernel, task).run()
+    return _Walk(rings).run()
 
 
 class _Walk:
-    def __init__(self, kernel: Kernel, task: Task) -> None:
-        self.kernel, self.task, self.program = kernel, task, kernel.program
+    def __init__(self, rings: Rings) -> None:
+        self.ends, self.kernel, self.task = rings, rings.kernel, rings.task
+        task, self.program = self.task, self.kernel.program
         self.touched = {step.index: tuple(self.program.touches(step, task)) for step in task.steps()}
         self.used = frozenset(
             place
@@ -108,6 +115,8 @@ class _Walk:
         memories = self.program.memories
         under = {self.root(memory.name) for memory in memories.values() if memory.over is not None}
         self.plain = frozenset(it for it in self.used if not memories[it[0]].ring or it[0] in under)
+        # Where one thread tells others for all, the others' moves come into what it tells by any sync.
+        self.alone = any(self.tells_alone(step) for step in task.steps())
         self.ahead: dict[int, Waits] = {}
         self.before: dict[int, Waits] = {}
         self.refused: dict[int, str] = {}
@@ -144,6 +153,11 @@ class _Walk:
                 waits = Waits(loads=True, fragments=state.fragments)
                 self.before[id(node)] = self.before.get(id(node), Waits()) | waits
                 state = replace(state, fragments=frozenset(), read=_NONE)
+            if self.alone and not isinstance(node, Step) and (state.read or state.written or state.untold):
+                # All may have to meet before the block.
+                waits = Waits(bool(state.read), bool(state.written), state.fragments, bool(state.untold))
+                self.before[id(node)] = self.before.get(id(node), Waits()) | waits
+                state = replace(state, fragments=frozenset(), read=_NONE, written=_NONE, untold=_NONE)
             match node:
                 case Step():
                     state = self.step(node, state, rest)
@@ -179,12 +193,14 @@ class _Walk:
             state = replace(state, fragments=frozenset(), read=_NONE)
         if waits.stores:
             state = replace(state, written=_NONE)
-        if waits.fence_before or (step.verb in _TELL and not self.own(step) and self.fenced(step)):
+        if waits.fence_before or (self.tells(step) and self.fenced(step)):
             state = replace(state, untold=_NONE)
         if waits.fence_after:
             state = replace(state, unheard=_NONE)
         if waits.meets:
             state = replace(state, moved=frozenset())
+        if waits.meets or (step.verb in _TELL and not self.own(step)):
+            state = replace(state, apart=_NONE)
         if step.verb in _HEAR and not self.own(step):
             state = replace(state, unheard=_NONE if self.fenced(step) else self.used)
             taken = {(self.root(ring.ring), ring.copy) for ring in self.rings(step)}
@@ -195,7 +211,7 @@ class _Walk:
             if touch.engine is not Engine.TMEM:
                 continue
             places = frozenset(self.places(touch))
-            state = replace(state, untold=state.untold | places)
+            state = replace(state, untold=state.untold | places, apart=state.apart | places & self.plain)
             if touch.operand is not None and touch.operand.kind == "registers":
                 if touch.writes:
                     state = replace(state, fragments=state.fragments | {touch.operand.name})
@@ -215,9 +231,7 @@ class _Walk:
                 loads = loads or (touch.writes and bool(own & state.read)) or self.early(touch, state, behind)
                 stores = stores or (touch.reads and bool(own & state.written))
                 loads = loads or (touch.reads and self.uses(touch, state))
-            elif touch.engine is Engine.TCGEN05 and own & (
-                state.read | state.written | state.untold & self.plain
-            ):
+            elif touch.engine is Engine.TCGEN05 and own & (state.read | state.written | state.apart):
                 what = f"move parts of `{touch.reference}`, and one of them has the tensor core"
                 # What it writes is there when a commit says so, which a sync does not wait for.
                 mend = "write it; give it `stages`, and put both into brackets"
@@ -251,6 +265,8 @@ class _Walk:
         """Whether a ring step has its own fence: behind a wait for what the task has the tensor core or
         tensor memory touch, before an arrival that tells of moves.
         """
+        if step.verb not in _HEAR | _TELL:
+            return False
         wanted = _ENGINES if step.verb in _HEAR else frozenset((Engine.TMEM,))
         found = (engines(self.kernel, self.task, self.of(ring)) for ring in self.rings(step))
         return any(one & wanted for one in found)
@@ -276,7 +292,22 @@ class _Walk:
 
     def told(self, step: Step) -> frozenset[Ring]:
         """Return the tensor memory of which a step tells others: all, whatever it is a step of."""
-        return self.used if step.verb in _TELL and not self.own(step) else _NONE
+        moves = any(touch.engine is Engine.TMEM for touch in self.touched[step.index])
+        return self.used if self.tells(step) or (self.alone and not moves) else _NONE
+
+    def tells(self, step: Step) -> bool:
+        """Whether others may hear of a step."""
+        return step.verb in _TELL | _BRING and not self.own(step)
+
+    def tells_alone(self, step: Step) -> bool:
+        """Whether one thread of several lets others hear of a step."""
+        if not self.tells(step):
+            return False
+        sides: dict[str, Side] = {"commit": "write", "release": "read"}
+        members = self.ends.members(step) if step.verb in sides else ()
+        if members:
+            return self.ends.arrives(members, sides[step.verb]) not in ("warps", "threads")
+        return step.verb in _BRING or step.verb == "commit"
 
     def early(self, touch: Touch, state: _State, behind: tuple[Block, ...]) -> bool:
         """Whether a load waits for those before it, because what they wrote is used before what it writes: it
