@@ -19,31 +19,27 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
-from tsc.expr import EvalError, evaluate
 from tsc.ops.tcgen05_mma import Tcgen05Mma
 from tsc.ops.tma_load import TmaLoad
 from tsc.program.model import Buffer, Program
-from tsc.rules.roles.pair_parts import Part, parts, places
+from tsc.rules.roles.pair_parts import moved_in_pair, parts, places
 
 RULE = Rule("TSC185", "halves-do-not-join", Severity.ERROR, "the rows of `b` in a pair are not one matrix")
-
-UNITS, ELSE = (0, 1, 3), (1 << 20, 3 << 18)  # numbers of the cluster, and values of all other names
 
 
 def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each load of `b` whose place in the second CTA is known to be another one."""
     for part in parts(program):
-        axis, size = program.cluster[0]
+        axis = program.cluster[0][0]
         model = part.step.model
         if part.side != "b" or not isinstance(model, TmaLoad) or not part.names & places(axis):
             continue
         memory = program.memories.get(model.to.name)
         buffer = memory.buffer(model.to.buffer) if memory is not None else None
-        moved = _moved(part, axis, size)
-        if buffer is None or moved is None or len(buffer.shape) != 2 or len(moved) < 2:
+        moved = moved_in_pair(program, part)
+        if buffer is None or not moved or not any(moved) or len(buffer.shape) != 2 or len(moved) < 2:
             continue
         row = -1 if _transposed(program, buffer) else -2
         rows, by = buffer.shape[row], moved[row]
@@ -56,26 +52,6 @@ def check(program: Program) -> Iterator[Finding]:
                 Place((*part.step.route, "at")),
                 help=f"add `cluster.{axis} % 2 * {rows}` to the row, and let all else be the same in both",
             )
-
-
-def _moved(part: Part, axis: str, size: int) -> tuple[int, ...] | None:
-    """Return by how much each coordinate grows from a pair's first CTA to the second, if that is known."""
-    found = set[tuple[int, ...]]()
-    for first, unit, other in product(range(0, size - 1, 2), UNITS, ELSE):
-        try:
-            one, two = (
-                [evaluate(expr, _values(part, axis, place, unit * size + place, other)) for expr in part.at]
-                for place in (first, first + 1)
-            )
-        except EvalError:
-            return None
-        found.add(tuple(int(b) - int(a) for a, b in zip(one, two, strict=True)))
-    return found.pop() if len(found) == 1 else None
-
-
-def _values(part: Part, axis: str, place: int, number: int, other: int) -> dict[str, int]:
-    own = {f"cluster.{axis}": place, f"tile.{axis}": number, f"block.{axis}": number}
-    return {name: own.get(name, other) for name in part.names}
 
 
 def _transposed(program: Program, buffer: Buffer) -> bool:

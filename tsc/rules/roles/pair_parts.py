@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
-from tsc.expr import Expr
+from tsc.expr import EvalError, Expr, evaluate
 from tsc.ops.base import Engine
 from tsc.ops.tcgen05_cp import Tcgen05Cp
 from tsc.ops.tcgen05_mma import Tcgen05Mma
@@ -15,6 +16,9 @@ from tsc.program.tree import Step
 from tsc.rules.memo import per_program
 
 SIDES = ("a", "b", "scale_a", "scale_b")
+
+# Numbers of the cluster, and values of all other names, with which coordinates are compared.
+UNITS, ELSE = (0, 1, 3), (1 << 20, 3 << 18)
 
 Key = tuple[str, int, str]
 
@@ -58,6 +62,27 @@ def parts(program: Program) -> tuple[Part, ...]:
             if not part.names & (made | program.registers.keys()):
                 found.append(part)
     return tuple(found)
+
+
+def moved_in_pair(program: Program, part: Part) -> tuple[int, ...] | None:
+    """Return by how much each coordinate grows from a pair's first CTA to the second, if that is known."""
+    axis, size = program.cluster[0]
+    found = set[tuple[int, ...]]()
+    for first, unit, other in product(range(0, size - 1, 2), UNITS, ELSE):
+        try:
+            one, two = (
+                [evaluate(expr, _values(part, axis, place, unit * size + place, other)) for expr in part.at]
+                for place in (first, first + 1)
+            )
+        except EvalError:
+            return None
+        found.add(tuple(int(b) - int(a) for a, b in zip(one, two, strict=True)))
+    return found.pop() if len(found) == 1 else None
+
+
+def _values(part: Part, axis: str, place: int, number: int, other: int) -> dict[str, int]:
+    own = {f"cluster.{axis}": place, f"tile.{axis}": number, f"block.{axis}": number}
+    return {name: own.get(name, other) for name in part.names}
 
 
 def _sides(program: Program) -> dict[Key, str]:

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.program.model import Program
-from tsc.rules.roles.pair_parts import parts, places
+from tsc.rules.roles.pair_parts import moved_in_pair, parts, places
 
 RULE = Rule("TSC183", "same-part-in-both", Severity.ERROR, "both CTAs of a pair load one part of an operand")
 
@@ -32,7 +32,8 @@ def check(program: Program) -> Iterator[Finding]:
     """Yield a finding for each load of an operand that is the same in both CTAs."""
     for part in parts(program):
         axis = program.cluster[0][0]
-        if part.side == "scale_b" or part.names & places(axis):
+        there = part.names & places(axis)
+        if part.side == "scale_b" or (there and any(moved_in_pair(program, part) or (1,))):
             continue
         half = "its half of the columns" if part.side == "b" else "rows of its own"
         yield Finding(
