@@ -70,8 +70,7 @@ class TensorWaits:
 class _State:
     """What may be under way: loads into fragments, and from and to which tensor memory; and which of it was
     touched since others last heard of it, or not yet since they were heard. `apart` is what no ring guards and
-    all threads moved since they last met.
-    `moved` is what warpgroups moved since they last met.
+    threads moved since they last met, `moved` what warpgroups moved since they did.
     """
 
     fragments: frozenset[str] = frozenset()
