@@ -69,8 +69,8 @@ class TensorWaits:
 @dataclass(frozen=True, slots=True)
 class _State:
     """What may be under way: loads into fragments, and from and to which tensor memory; and which of it was
-    touched since others last heard of it, or not yet since they were heard. `apart` is what no ring guards and
-    threads moved since they last met, `moved` what warpgroups moved since they did.
+    touched since others last heard of it, or not yet since they were heard. `apart` is what no ring guards
+    and threads moved since they last met, `moved` what warpgroups moved since they did.
     """
 
     fragments: frozenset[str] = frozenset()
