@@ -273,13 +273,17 @@ def run(options: argparse.Namespace) -> int:
             (folder / "sanitize").rglob("*.cubin"), key=lambda it: it.parent.name, reverse=True
         )
     }
+
+    def under(tool: str) -> Callable[[str], Row]:
+        return lambda name: sanitized(tool, cubins[name], folder, options.limit)
+
     for tool in [part for part in PARTS[1:] if part in parts]:
         over = {name: row for name, row in result.get(tool, {}).items() if "unfinished" not in row}
         result[tool] = over | side_by_side(
             [name for name in cubins if name not in over],
             options.width,
             deadline,
-            lambda name, tool=tool: sanitized(tool, cubins[name], folder, options.limit),  # type: ignore[misc]
+            under(tool),
             {"found": None, "unfinished": "not started"},
         )
         options.out.write_text(json.dumps(result, indent=1) + "\n")

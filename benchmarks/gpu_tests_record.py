@@ -11,7 +11,8 @@ import pickle
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 import pytest
 
@@ -81,9 +82,9 @@ def _image(name: str, recipe: ready.Recipe) -> bytes:
 
 def pytest_configure() -> None:
     """Put the stand-ins in place."""
-    sys.modules["torch"] = Torch()  # type: ignore[assignment]
+    sys.modules["torch"] = cast(ModuleType, Torch())
     ready.image = _image
-    tsc.load = lambda *given, **named: Anything()  # type: ignore[assignment]
+    tsc.load = cast(Any, lambda *given, **named: Anything())
 
 
 @pytest.hookimpl(wrapper=True)

@@ -179,8 +179,8 @@ class Schedule:
         """Lower a step, with the syncs and fences that it needs before it."""
         if self.queue.is_own(step):
             items = self.queue.step(step)
-            waits = self.waits(self.tensor_waits.ahead.get(step.index, Waits()))
-            return [Comment(step_text(step, self.document)), *waits, *items] if items else []
+            own = self.waits(self.tensor_waits.ahead.get(step.index, Waits()))
+            return [Comment(step_text(step, self.document)), *own, *items] if items else []
         if step.index in self.tensor_waits.refused:
             raise Refused(self.tensor_waits.refused[step.index])
         waits = self.tensor_waits.ahead.get(step.index, Waits())
