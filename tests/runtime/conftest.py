@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -42,7 +42,7 @@ def make(driver: FakeDriver) -> Make:
 def torch(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """A module `torch` whose current stream on GPU d is 0x1000 + d."""
     module = SimpleNamespace(_C=SimpleNamespace(_cuda_getCurrentRawStream=lambda device: 0x1000 + device))
-    monkeypatch.setitem(sys.modules, "torch", module)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "torch", cast(ModuleType, module))
     return module
 
 
@@ -52,5 +52,5 @@ def cupy(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     module = SimpleNamespace(
         cuda=SimpleNamespace(get_current_stream=lambda device: SimpleNamespace(ptr=0x2000 + device))
     )
-    monkeypatch.setitem(sys.modules, "cupy", module)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "cupy", cast(ModuleType, module))
     return module

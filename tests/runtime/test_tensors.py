@@ -107,7 +107,9 @@ def test_dlpack_that_does_not_fit(
     assert given.deleted == len(given.streams)
 
 
-def test_a_capsule_lives_until_the_launch(make: Make, driver: FakeDriver) -> None:
+def test_a_capsule_lives_until_the_launch(
+    make: Make, driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given = Exporter(4, 6)
     deleted_at_launch = []
     launch = driver.cuLaunchKernelEx
@@ -116,7 +118,7 @@ def test_a_capsule_lives_until_the_launch(make: Make, driver: FakeDriver) -> Non
         deleted_at_launch.append(given.deleted)
         return launch(*arguments)
 
-    driver.cuLaunchKernelEx = watched  # type: ignore[method-assign]
+    monkeypatch.setattr(driver, "cuLaunchKernelEx", watched)
     kernel = make()
     for count in range(3):
         kernel(given)

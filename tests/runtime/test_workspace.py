@@ -82,7 +82,9 @@ def test_it_grows_and_the_old_block_stays(make: Make, driver: FakeDriver) -> Non
     assert sorted(driver.freed) == sorted({small, larger, largest})
 
 
-def test_it_grows_by_what_is_needed_where_memory_is_short(make: Make, driver: FakeDriver) -> None:
+def test_it_grows_by_what_is_needed_where_memory_is_short(
+    make: Make, driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     allocate = driver.cuMemAlloc
 
     def short(size: int) -> tuple[Any, ...]:
@@ -92,7 +94,7 @@ def test_it_grows_by_what_is_needed_where_memory_is_short(make: Make, driver: Fa
 
     kernel = with_workspace(make)
     kernel(Tensor(64, 4))
-    driver.cuMemAlloc = short  # type: ignore[method-assign]
+    monkeypatch.setattr(driver, "cuMemAlloc", short)
     kernel(Tensor(80, 4))
     assert driver.named("cuMemAlloc") == [(2048,), (2560,)]
     with pytest.raises(LaunchError) as refusal:
