@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.emit.kernels import cuda, document
+from tests.emit.test_tensor_memory import TEXT
 
 FOLDER = Path(__file__).with_name("tensor_cases")
 
@@ -54,30 +55,7 @@ tasks:
           - wait: acc
           - HEAR
           - release: acc
-  load:
-    warps: 1
-    schedule:
-      - work_tile_loop: tiles
-        body:
-          - domain_loop: cdiv(k, BK)
-            body:
-              - acquire: ab
-              - {tma_load: a, at: [tile.m * BM, loop * BK], to: ab.a}
-              - {tma_load: b, at: [tile.n * BN, loop * BK], to: ab.b}
-              - commit: ab
-  mma:
-    warps: 1
-    schedule:
-      - work_tile_loop: tiles
-        body:
-          - acquire: acc
-          - domain_loop: cdiv(k, BK)
-            body:
-              - wait: ab
-              - {tcgen05_mma: acc, a: ab.a, b: ab.b, accumulate: iter > 0}
-              - release: ab
-          - commit: acc
-"""
+""" + TEXT[TEXT.index("  load:\n") :]
 WORDS = {
     r"tensor_load": "load",
     r"tcgen05_(wait_ld|fence_before)\(": r"\1",
