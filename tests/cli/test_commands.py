@@ -66,7 +66,7 @@ class TestCheck:
 
     def test_the_verdict_is_an_object_in_json(self) -> None:
         (verdict,) = json.loads(tsc("check", GOOD, "--format", "json").stdout)["verdicts"]
-        assert (verdict["file"], verdict["outcome"], verdict["budget"]) == (GOOD, "proved", 6000)
+        assert (verdict["file"], verdict["outcome"], verdict["budget"]) == (GOOD, "proved", 2000)
         assert 0 < verdict["states"] < 100 and verdict["promises"] == []
 
     def test_an_open_proof_is_an_error_unless_allowed(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,22 @@ def lets(count: int, first: str, text: str) -> str:
 )
 def test_hostile_numbers_end_in_words(text: str) -> None:
     assert checked(text).diagnostics
+
+
+@pytest.mark.parametrize("size", [2**20, 2**40])
+def test_a_cluster_of_any_size_ends_in_words(size: int) -> None:
+    pairs = (ROOT / "specs" / "blackwell" / "gemm_2cta.tsc.yaml").read_text("utf-8")
+    found = re.sub(r"cluster: {m: 2", f"cluster: {{m: {size}", pairs)
+    assert found != pairs
+    assert checked(found).diagnostics
+
+
+def test_keys_of_many_names_end_soon() -> None:
+    names = [f"n{i}" for i in range(12)]
+    params = "".join(f", p{i}: {{dtype: f32, shape: [{name}]}}" for i, name in enumerate(names))
+    loops = [f"{{domain_loop: {' + '.join(names)} + {i}, key: k, body: {STEPS}}}" for i in range(2)]
+    head = HEAD.replace("[n]}}", "[n]}" + params + "}")
+    checked(head + RING % "64" + TASK % f"[{', '.join(loops)}]")
 
 
 @pytest.mark.parametrize("guards", [4, 12, 40])

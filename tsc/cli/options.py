@@ -72,7 +72,7 @@ Budget = Annotated[
         "--budget",
         metavar="STATES",
         min=1,
-        help="States that the proof of a schedule may look at, by default 6,000.",
+        help="States that the proof of a schedule may look at, by default 2,000.",
         show_default=False,
     ),
 ]

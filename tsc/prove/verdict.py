@@ -19,7 +19,7 @@ fill that nobody takes. `unwritten`: a read of bytes that nothing has written.
 
 Outcome = Literal["proved", "bounded", "refuted", "unproven"]
 
-BUDGET = 6_000
+BUDGET = 2_000
 """States that a proof looks at unless told otherwise."""
 
 OUTSIDE = -1

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, product
+from math import prod
 
 from tsc.expr import EvalError, Expr, ExprError, evaluate, fold, interval, parse
 from tsc.program.model import Pipeline, Program, Task
@@ -15,6 +16,8 @@ from tsc.source.route import Route
 
 MOST_TRIED = 4_000
 """Inputs that are tried in the search for those at which two counts differ."""
+MOST_SORTED = 100_000
+"""Inputs of which the small ones are found by sorting."""
 
 _OF_RUN = ("tile.", "block.", "grid.", "cluster.")
 
@@ -122,23 +125,31 @@ def _varies(loops: list[Loop]) -> bool:
 
 def differing(program: Program, one: Expr, other: Expr) -> list[dict[str, int]]:
     """Search inputs for which two counts differ: one for which both are positive, if any, and the least."""
+    least: list[dict[str, int]] = []
+    for shown, counts in tried(program, one, other):
+        if counts[0] == counts[1]:
+            continue
+        if all(counts):
+            return [shown, *least]
+        least = least or [shown]
+    return least
+
+
+def tried(program: Program, one: Expr, other: Expr) -> Iterator[tuple[dict[str, int], tuple[int, int]]]:
+    """Yield inputs, the small ones first, and what two counts are with them."""
     names = sorted({name.text for expr in (one, other) for name in expr.names})
     if any(name not in program.dims and name not in program.ranges and name != "sms" for name in names):
-        return []  # tokens, registers and tensors have values that nobody can choose here
+        return  # tokens, registers and tensors have values that nobody can choose here
     facts, wide = _facts(program, names)
     choices = [_values(program, name, (one, other, *facts)) for name in wide]
-    least: list[dict[str, int]] = []
+    while prod(map(len, choices)) > MOST_SORTED:
+        max(choices, key=len).pop()  # its largest value
     for values in islice(sorted(product(*choices), key=_size), MOST_TRIED):
         env = dict(zip(wide, values, strict=True))
         with suppress(EvalError):
             counts = evaluate(one, env), evaluate(other, env)
-            if counts[0] == counts[1] or not all(evaluate(fact, env) for fact in facts):
-                continue
-            shown = {name: env[name] for name in names}
-            if all(counts):
-                return [shown, *least]
-            least = least or [shown]
-    return least
+            if all(evaluate(fact, env) for fact in facts):
+                yield {name: env[name] for name in names}, counts
 
 
 def _size(values: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:

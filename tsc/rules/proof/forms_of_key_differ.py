@@ -2,7 +2,8 @@
 
 What it does
     Compares the numbers of rounds, and the conditions, that have one `key`, where they are made of sizes,
-    scalar params and coordinates of the tile alone: it looks for inputs at which they differ.
+    scalar params and coordinates of the tile alone: it looks for inputs at which they differ. Forms of
+    different names may: that these are the same is then what is promised.
 
 Why is this bad
     The proof takes what has one `key` for one value. Where it is not, one task waits for another for ever, or
@@ -26,7 +27,7 @@ from tsc.diagnostics.model import Finding, Place, Rule, Severity
 from tsc.expr import EvalError, evaluate
 from tsc.program.model import Program
 from tsc.rules.proof.bounds import equal
-from tsc.rules.proof.fills import differing, shown
+from tsc.rules.proof.fills import differing, shown, tried
 from tsc.rules.proof.keyed import Form, forms
 
 RULE = Rule("TSC346", "forms-of-key-differ", Severity.ERROR, "what has one `key` is not one value")
@@ -40,9 +41,15 @@ def check(program: Program) -> Iterator[Finding]:
         for other in others:
             if (other.place, other.value) in seen or equal(program, first.value, other.value):
                 continue
+            if first.value.free != other.value.free and _may_agree(program, first, other):
+                continue  # that those sizes are the same is what the key promises
             seen.add((other.place, other.value))
             for values in differing(program, first.value, other.value)[:1]:
                 yield _finding(key[1], first, other, values)
+
+
+def _may_agree(program: Program, first: Form, other: Form) -> bool:
+    return any(one == two for _, (one, two) in tried(program, first.value, other.value))
 
 
 def _finding(key: str, first: Form, other: Form, values: dict[str, int]) -> Finding:

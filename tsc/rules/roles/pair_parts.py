@@ -17,6 +17,7 @@ from tsc.rules.memo import per_program
 
 SIDES = ("a", "b", "scale_a", "scale_b")
 
+MOST = 16  # CTAs of a cluster
 # Numbers of the cluster, and values of all other names, with which coordinates are compared.
 UNITS, ELSE = (0, 1, 3), (1 << 20, 3 << 18)
 
@@ -68,7 +69,8 @@ def moved_in_pair(program: Program, part: Part) -> tuple[int, ...] | None:
     """Return by how much each coordinate grows from a pair's first CTA to the second, if that is known."""
     axis, size = program.cluster[0]
     found = set[tuple[int, ...]]()
-    for first, unit, other in product(range(0, size - 1, 2), UNITS, ELSE):
+    # A cluster has no more CTAs; one that says so is an error of its own.
+    for first, unit, other in product(range(0, min(size, MOST) - 1, 2), UNITS, ELSE):
         try:
             one, two = (
                 [evaluate(expr, _values(part, axis, place, unit * size + place, other)) for expr in part.at]
